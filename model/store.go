@@ -1,0 +1,389 @@
+package model
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Object is an observed object cut down to what is used: a *Machine, a
+// *ClusterObject and so on; whatever embeds [Meta].
+type Object interface{ GetMeta() *Meta }
+
+// GetMeta is the object's metadata.
+func (m *Meta) GetMeta() *Meta { return m }
+
+// Judge finds the failure signatures of one cluster. Of the snapshot only At,
+// Dump, Supervisor and Sources are filled. review is when time alone may change
+// the judgement, zero when it cannot.
+type Judge func(c *Cluster, sn *Snapshot, now time.Time) (findings []Finding, review time.Time)
+
+type name struct{ namespace, name string }
+
+type rows map[string]map[name]Object // by kind.
+
+func (r rows) put(kind string, n name, o Object) {
+	if r[kind] == nil {
+		r[kind] = map[name]Object{}
+	}
+	r[kind][n] = o
+}
+
+// Store keeps the latest row of every object and builds snapshots from them.
+// Only clusters that changed are built and judged again. It belongs to one
+// goroutine.
+type Store struct {
+	judge Judge
+	dump  bool
+
+	supervisor Supervisor
+	sources    map[string]Source
+	all        rows
+	// placed are the rows that name their cluster; loose[namespace] are those that have to
+	// be joined through something else.
+	placed    map[ClusterRef]rows
+	loose     map[string]rows
+	workloads map[ClusterRef]*Workload
+	inside    inside // dumps only: objects of workload clusters that do not say of which.
+
+	built   map[ClusterRef]*Cluster
+	dirty   map[ClusterRef]bool
+	allBad  bool // everything has to be built again.
+	version uint64
+}
+
+// NewStore makes an empty store.
+func NewStore(judge Judge) *Store {
+	return &Store{judge: judge, sources: map[string]Source{}, all: rows{}, placed: map[ClusterRef]rows{}, loose: map[string]rows{},
+		workloads: map[ClusterRef]*Workload{}, built: map[ClusterRef]*Cluster{}, dirty: map[ClusterRef]bool{}}
+}
+
+// NewDumpStore makes a store for a dump: what it holds is taken for all there
+// is, and objects that name no cluster make up one without a name.
+func NewDumpStore(judge Judge) *Store {
+	s := NewStore(judge)
+	s.dump = true
+	return s
+}
+
+// SetSupervisor replaces what is known about the Supervisor as a whole.
+func (s *Store) SetSupervisor(v Supervisor) {
+	s.supervisor = v
+	s.allBad = true
+}
+
+// Supervisor is what SetSupervisor was last given.
+func (s *Store) Supervisor() Supervisor { return s.supervisor }
+
+// SetSource adds or replaces a source by its name.
+func (s *Store) SetSource(v Source) {
+	if old, ok := s.sources[v.Name]; !ok || old.State != v.State || old.Detail != v.Detail {
+		s.allBad = true
+	}
+	s.sources[v.Name] = v
+}
+
+// RemoveSource forgets a source.
+func (s *Store) RemoveSource(n string) {
+	if _, ok := s.sources[n]; ok {
+		delete(s.sources, n)
+		s.allBad = true
+	}
+}
+
+// Put adds or replaces an object.
+func (s *Store) Put(o Object) {
+	m := o.GetMeta()
+	n := name{m.Namespace, m.Name}
+	if old := s.all[m.Kind][n]; old != nil {
+		s.unplace(old)
+	}
+	s.all.put(m.Kind, n, o)
+	s.place(o)
+}
+
+// Delete forgets an object.
+func (s *Store) Delete(ref ObjectRef) {
+	n := name{ref.Namespace, ref.Name}
+	if old := s.all[ref.Kind][n]; old != nil {
+		s.unplace(old)
+		delete(s.all[ref.Kind], n)
+	}
+}
+
+// Replace makes objs all there is of a kind in a namespace, or everywhere when
+// namespace is empty: what a list says.
+func (s *Store) Replace(kind, namespace string, objs []Object) {
+	keep := make(map[name]bool, len(objs))
+	for _, o := range objs {
+		m := o.GetMeta()
+		keep[name{m.Namespace, m.Name}] = true
+	}
+	for n := range s.all[kind] {
+		if (namespace == "" || n.namespace == namespace) && !keep[n] {
+			s.Delete(ObjectRef{Kind: kind, Namespace: n.namespace, Name: n.name})
+		}
+	}
+	for _, o := range objs {
+		m := o.GetMeta()
+		old := s.all[kind][name{m.Namespace, m.Name}]
+		if old != nil && m.ResourceVersion != "" && old.GetMeta().ResourceVersion == m.ResourceVersion {
+			continue
+		}
+		s.Put(o)
+	}
+}
+
+// SetWorkload replaces what is known of the inside of a cluster; nil forgets it.
+// The value must not be changed afterwards.
+func (s *Store) SetWorkload(ref ClusterRef, w *Workload) {
+	if w == nil {
+		delete(s.workloads, ref)
+	} else {
+		s.workloads[ref] = w
+	}
+	s.dirty[ref] = true
+}
+
+// AddLoose adds objects of workload clusters to a dump: nodes, pods, budgets,
+// VolumeAttachments, namespaces. They are joined to the clusters whose Machines name
+// their nodes.
+func (s *Store) AddLoose(objs ...Object) {
+	for _, o := range objs {
+		s.inside.add(o)
+	}
+	s.allBad = true
+}
+
+// clusterOf is the cluster that an object names itself, if it does.
+func clusterOf(o Object) (ref ClusterRef, ok bool) {
+	m := o.GetMeta()
+	var c string
+	switch v := o.(type) {
+	case *ClusterObject:
+		c = v.Name
+	case *ControlPlane:
+		c = v.Cluster
+	case *MachineDeployment:
+		c = v.Cluster
+	case *MachineSet:
+		c = v.Cluster
+	case *MachineHealthCheck:
+		c = v.Cluster
+	case *Machine:
+		c = v.Cluster
+	case *InfraMachine:
+		c = v.Cluster
+	case *InfraCluster:
+		c = v.Cluster
+	case *VirtualMachine:
+		c = v.Cluster
+	case *VirtualMachineService:
+		c = v.Cluster
+	}
+	return ClusterRef{Namespace: m.Namespace, Name: c}, c != ""
+}
+
+func (s *Store) place(o Object) {
+	m := o.GetMeta()
+	n := name{m.Namespace, m.Name}
+	if _, isImage := o.(*VirtualMachineImage); isImage {
+		return
+	}
+	if ref, ok := clusterOf(o); ok {
+		if s.placed[ref] == nil {
+			s.placed[ref] = rows{}
+		}
+		s.placed[ref].put(m.Kind, n, o)
+		s.dirty[ref] = true
+		s.touchNeighbours(o, ref.Namespace)
+		return
+	}
+	if s.loose[m.Namespace] == nil {
+		s.loose[m.Namespace] = rows{}
+	}
+	s.loose[m.Namespace].put(m.Kind, n, o)
+	s.touch(m.Namespace)
+}
+
+func (s *Store) unplace(o Object) {
+	m := o.GetMeta()
+	n := name{m.Namespace, m.Name}
+	if ref, ok := clusterOf(o); ok {
+		delete(s.placed[ref][m.Kind], n)
+		s.dirty[ref] = true
+		s.touchNeighbours(o, ref.Namespace)
+		return
+	}
+	if r := s.loose[m.Namespace]; r != nil {
+		delete(r[m.Kind], n)
+		s.touch(m.Namespace)
+	}
+}
+
+// touchNeighbours marks the clusters of a namespace when one of them comes or goes, since
+// each knows the others.
+func (s *Store) touchNeighbours(o Object, namespace string) {
+	if c, ok := o.(*ClusterObject); ok {
+		if b := s.built[ClusterRef{namespace, c.Name}]; b == nil || b.Object == nil || s.all["Cluster"][name{namespace, c.Name}] == nil {
+			s.touch(namespace)
+		}
+	}
+}
+
+// touch marks all clusters of a namespace.
+func (s *Store) touch(namespace string) {
+	for ref := range s.placed {
+		if ref.Namespace == namespace {
+			s.dirty[ref] = true
+		}
+	}
+	if s.dump {
+		s.allBad = true
+	}
+}
+
+// Snapshot builds the picture of this moment.
+func (s *Store) Snapshot(now time.Time) *Snapshot {
+	s.version++
+	sn := &Snapshot{At: now, Dump: s.dump, Supervisor: s.supervisor, Version: s.version}
+	for _, k := range slices.Sorted(maps.Keys(s.sources)) {
+		sn.Sources = append(sn.Sources, s.sources[k])
+	}
+	if s.allBad {
+		for ref := range s.placed {
+			s.dirty[ref] = true
+		}
+		for ref := range s.built {
+			s.dirty[ref] = true
+		}
+	}
+	if s.dump && s.allBad {
+		s.joinInside()
+	}
+	for ref, c := range s.built {
+		if !c.Review.IsZero() && !now.Before(c.Review) {
+			s.dirty[ref] = true
+		}
+	}
+	for ref := range s.dirty {
+		c := s.build(ref)
+		if c == nil {
+			delete(s.built, ref)
+			delete(s.placed, ref)
+			continue
+		}
+		if s.judge != nil {
+			c.Findings, c.Review = s.judge(c, sn, now)
+		}
+		s.built[ref] = c
+	}
+	clear(s.dirty)
+	s.allBad = false
+	sn.Clusters = slices.SortedFunc(maps.Values(s.built), func(a, b *Cluster) int {
+		if r := strings.Compare(a.Ref.Namespace, b.Ref.Namespace); r != 0 {
+			return r
+		}
+		return strings.Compare(a.Ref.Name, b.Ref.Name)
+	})
+	sn.Images = append(sorted[*VirtualMachineImage](s.all["VirtualMachineImage"]), sorted[*VirtualMachineImage](s.all["ClusterVirtualMachineImage"])...)
+	return sn
+}
+
+// sorted are the rows of one type, by namespace and name.
+func sorted[T Object](m map[name]Object) []T {
+	var out []T
+	for _, o := range m {
+		if v, ok := o.(T); ok {
+			out = append(out, v)
+		}
+	}
+	slices.SortFunc(out, func(a, b T) int {
+		x, y := a.GetMeta(), b.GetMeta()
+		if r := strings.Compare(x.Namespace, y.Namespace); r != 0 {
+			return r
+		}
+		return strings.Compare(x.Name, y.Name)
+	})
+	return out
+}
+
+// build puts a cluster together, or returns nil where nothing is left of it.
+func (s *Store) build(ref ClusterRef) *Cluster {
+	r := s.placed[ref]
+	w := s.workloads[ref]
+	if !s.exists(ref, r, w) {
+		return nil
+	}
+	c := &Cluster{Ref: ref, Workload: w}
+	if w == nil {
+		c.Workload = &Workload{}
+	}
+	if o, ok := r["Cluster"][name{ref.Namespace, ref.Name}].(*ClusterObject); ok {
+		c.Object = o
+	}
+	for kind, m := range r {
+		switch kind {
+		case "Machine":
+			c.Machines = sorted[*Machine](m)
+		case "MachineDeployment":
+			c.Deployments = sorted[*MachineDeployment](m)
+		case "MachineSet":
+			c.Sets = sorted[*MachineSet](m)
+		case "MachineHealthCheck":
+			c.HealthChecks = sorted[*MachineHealthCheck](m)
+		case "VirtualMachine":
+			c.VMs = sorted[*VirtualMachine](m)
+		case "VirtualMachineService":
+			c.Services = sorted[*VirtualMachineService](m)
+		default:
+			for _, o := range m {
+				switch v := o.(type) {
+				case *ControlPlane:
+					c.ControlPlane = v
+				case *InfraCluster:
+					c.InfraCluster = v
+				case *InfraMachine:
+					c.InfraMachines = append(c.InfraMachines, v)
+				}
+			}
+		}
+	}
+	slices.SortFunc(c.InfraMachines, func(a, b *InfraMachine) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(c.Machines, func(a, b *Machine) int {
+		if a.ControlPlane != b.ControlPlane {
+			if a.ControlPlane {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a.Deployment, b.Deployment)
+	})
+	s.joinLoose(c)
+	for other, or := range s.placed {
+		if other.Namespace == ref.Namespace && other != ref && other.Name != "" && s.exists(other, or, nil) {
+			c.Neighbours = append(c.Neighbours, other)
+		}
+	}
+	slices.SortFunc(c.Neighbours, func(a, b ClusterRef) int { return strings.Compare(a.Name, b.Name) })
+	return c
+}
+
+// exists says whether a cluster is worth a row: live, a Cluster or one of its Machines
+// has to be there (leftovers such as a VirtualMachine that says of which cluster it was are
+// not a cluster); of a dump, any part will do.
+func (s *Store) exists(ref ClusterRef, r rows, w *Workload) bool {
+	if s.dump {
+		if w != nil {
+			return true
+		}
+		for _, m := range r {
+			if len(m) > 0 {
+				return true
+			}
+		}
+		return ref.Name == "" && s.unclaimed(ref.Namespace)
+	}
+	return len(r["Cluster"]) > 0 || len(r["Machine"]) > 0 || len(r["KubeadmControlPlane"]) > 0
+}
