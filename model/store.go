@@ -109,6 +109,9 @@ func (s *Store) Delete(ref ObjectRef) {
 	if old := s.all[ref.Kind][n]; old != nil {
 		s.unplace(old)
 		delete(s.all[ref.Kind], n)
+		if ref.Kind == "Cluster" {
+			s.touch(ref.Namespace) // its neighbours know it.
+		}
 	}
 }
 
@@ -197,7 +200,9 @@ func (s *Store) place(o Object) {
 		}
 		s.placed[ref].put(m.Kind, n, o)
 		s.dirty[ref] = true
-		s.touchNeighbours(o, ref.Namespace)
+		if b := s.built[ref]; m.Kind == "Cluster" && (b == nil || b.Object == nil) {
+			s.touch(ref.Namespace) // a new one: its neighbours have to know it.
+		}
 		return
 	}
 	if s.loose[m.Namespace] == nil {
@@ -213,22 +218,11 @@ func (s *Store) unplace(o Object) {
 	if ref, ok := clusterOf(o); ok {
 		delete(s.placed[ref][m.Kind], n)
 		s.dirty[ref] = true
-		s.touchNeighbours(o, ref.Namespace)
 		return
 	}
 	if r := s.loose[m.Namespace]; r != nil {
 		delete(r[m.Kind], n)
 		s.touch(m.Namespace)
-	}
-}
-
-// touchNeighbours marks the clusters of a namespace when one of them comes or goes, since
-// each knows the others.
-func (s *Store) touchNeighbours(o Object, namespace string) {
-	if c, ok := o.(*ClusterObject); ok {
-		if b := s.built[ClusterRef{namespace, c.Name}]; b == nil || b.Object == nil || s.all["Cluster"][name{namespace, c.Name}] == nil {
-			s.touch(namespace)
-		}
 	}
 }
 
