@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"vksmedic/testdata/lab/internal/state"
+)
+
+// status says what runs.
+func status(_ context.Context, args []string, stdout, stderr io.Writer) error {
+	flags, dir := newFlags("status", stderr)
+	if err := flags.Parse(args); err != nil {
+		return err //nolint:wrapcheck // The flag package has said it.
+	}
+	folder, err := state.Open(*dir)
+	if err != nil {
+		return err //nolint:wrapcheck // It says what it did.
+	}
+	pid, err := folder.Running()
+	if err != nil {
+		return err //nolint:wrapcheck // It says what it did.
+	}
+	if pid == 0 {
+		fmt.Fprintln(stdout, "No lab is running.")
+		return nil
+	}
+	err = describe(folder, stdout)
+	if errors.Is(err, state.ErrNotReady) {
+		fmt.Fprintf(stdout, "The lab (process %d) is being staged.\n", pid)
+		return nil
+	}
+	return err
+}
+
+// describe tells people how to use a lab that is ready.
+func describe(folder state.Dir, stdout io.Writer) error {
+	ready, err := folder.ReadReady()
+	if err != nil {
+		return err //nolint:wrapcheck // It says what it did.
+	}
+	fmt.Fprintf(stdout, "The lab is ready: Supervisor %s, process %d, logs in %s\n", ready.Supervisor.Server, ready.PID, folder.Path(""))
+	for _, user := range slices.Sorted(maps.Keys(ready.Supervisor.Kubeconfigs)) {
+		fmt.Fprintf(stdout, "  %-14s %s\n", user, ready.Supervisor.Kubeconfigs[user])
+	}
+	for _, cluster := range ready.Clusters {
+		fmt.Fprintf(stdout, "  %-14s %s  %s\n", cluster.Namespace+"/"+cluster.Name, cluster.Kubeconfig, cluster.Server)
+	}
+	total := memory(ready.PID)
+	for _, process := range ready.Processes {
+		total += memory(process.PID)
+	}
+	fmt.Fprintf(stdout, "  %d processes, %d MiB\n", len(ready.Processes)+1, total)
+	return nil
+}
+
+// memory is the resident memory of a process in MiB, 0 if it is gone.
+func memory(pid int) int {
+	content, err := os.ReadFile(filepath.Clean(fmt.Sprintf("/proc/%d/status", pid)))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(content)) {
+		var kib int
+		if n, _ := fmt.Sscanf(line, "VmRSS: %d kB", &kib); n == 1 {
+			return kib / 1024
+		}
+	}
+	return 0
+}
+
+// kubeconfig prints somebody's kubeconfig.
+func kubeconfig(_ context.Context, args []string, stdout, stderr io.Writer) error {
+	flags, dir := newFlags("kubeconfig", stderr)
+	user := flags.String("as", "administrator", "whose: administrator, devops or viewer")
+	cluster := flags.String("cluster", "", "the lab's own for a workload cluster, NAMESPACE/NAME, instead of the Supervisor's")
+	if err := flags.Parse(args); err != nil {
+		return err //nolint:wrapcheck // The flag package has said it.
+	}
+	folder, err := state.Open(*dir)
+	if err != nil {
+		return err //nolint:wrapcheck // It says what it did.
+	}
+	ready, err := folder.ReadReady()
+	if err != nil {
+		return err //nolint:wrapcheck // It says what it did.
+	}
+	path := ready.Supervisor.Kubeconfigs[*user]
+	if path == "" {
+		return fmt.Errorf("--as: the lab has no user %q; it has %s", *user, strings.Join(slices.Sorted(maps.Keys(ready.Supervisor.Kubeconfigs)), ", "))
+	}
+	if *cluster != "" {
+		if path, err = workloadKubeconfig(ready, *cluster); err != nil {
+			return err
+		}
+	}
+	content, err := os.ReadFile(filepath.Clean(path))
+	if err != nil {
+		return fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	if _, err := stdout.Write(content); err != nil {
+		return fmt.Errorf("print the kubeconfig: %w", err)
+	}
+	return nil
+}
+
+func workloadKubeconfig(ready state.Ready, cluster string) (string, error) {
+	for _, c := range ready.Clusters {
+		if c.Namespace+"/"+c.Name == cluster {
+			return c.Kubeconfig, nil
+		}
+	}
+	return "", fmt.Errorf("--cluster: the lab has no cluster %q", cluster)
+}
