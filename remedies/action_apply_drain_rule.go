@@ -1,0 +1,203 @@
+package remedies
+
+import (
+	"context"
+	"fmt"
+
+	"vksmedic/model"
+	"vksmedic/model/drain"
+	"vksmedic/model/text"
+)
+
+// applyDrainRule makes the drain of the Machine skip the agents: by a new
+// MachineDrainRule, or by a change to the one that is there.
+type applyDrainRule struct{}
+
+type applyDrainRuleParams struct {
+	// Name is the rule's name where it is free, Label the label of the agents.
+	Name  string `yaml:"name"`
+	Label string `yaml:"label"`
+	// Reach is namespace (every Machine in the vSphere Namespace) or cluster.
+	Reach string `yaml:"reach"`
+}
+
+func (p *applyDrainRuleParams) check() error {
+	return required("name", p.Name, "label", p.Label, "reach", p.Reach)
+}
+
+func (applyDrainRule) kind() StepKind { return StepChange }
+func (applyDrainRule) params() any    { return &applyDrainRuleParams{} }
+
+func (applyDrainRule) plan(ctx context.Context, s *scene) (*plan, error) {
+	p := s.params.(*applyDrainRuleParams) //nolint:errcheck,forcetypeassert // what params returned.
+	out := &plan{preview: Preview{Title: "MachineDrainRule " + p.Name}}
+	m, err := s.machine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if over := drainOver(m); over != "" {
+		out.basis = []string{over}
+		out.preview.Done = "Machine " + s.target.Ref.Name + " " + over + ": there is nothing to do any more"
+		return out, nil
+	}
+	out.basis = []string{"Machine " + m.Name + " (" + m.UID + ") is in its drain"}
+	r, err := s.rules(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !r.served {
+		notServed(s, &out.preview, m)
+		return out, nil
+	}
+	groups, _, blind := s.agents(ctx, p.Label)
+	if blind != nil {
+		out.preview.Warnings = append(out.preview.Warnings, short(blind)+"; the rule goes by what was found before")
+	}
+	for _, g := range groups {
+		out.basis = append(out.basis, fmt.Sprintf("agents in %s: %s", g.Namespace, list(g.Values)))
+	}
+	out.basis = append(out.basis, r.lines()...)
+	a := decideRule(ruleQuestion{Wish: p.Name, Label: p.Label, Reach: p.Reach, GVR: r.gvr, Cluster: s.picture(ctx, r), Machine: m,
+		Agents: groups, Live: r.live})
+	pv := &out.preview
+	if a.title != "" {
+		pv.Title = a.title
+	}
+	pv.Done, pv.Blocked, out.change = a.done, a.blocked, a.change
+	pv.Warnings = append(pv.Warnings, a.warnings...)
+	pv.Means = a.means
+	if a.change != nil {
+		reaches(s, pv, a.change)
+	}
+	return out, nil
+}
+
+// drainOver says why the drain does not have to be helped any more; empty while it runs
+// or has not begun.
+func drainOver(m *model.Machine) string {
+	if m == nil {
+		return "is gone"
+	}
+	switch d := drain.StageOf(m); {
+	case d.Stage == drain.NotDeleting:
+		return "is not being deleted"
+	case d.Stage.Index() > drain.Draining.Index():
+		return "is through its drain"
+	}
+	return ""
+}
+
+// reaches says what the rule touches besides this Machine, and how it is taken back.
+func reaches(s *scene, pv *Preview, c *change) {
+	machines, _, _ := nested(c.Want, "spec", "machines")
+	n, here := 0, 0
+	if sn := s.snapshot(); sn != nil {
+		for _, k := range sn.Clusters {
+			if k.Ref.Namespace != s.cluster.Namespace {
+				continue
+			}
+			n += len(k.Machines)
+			if k.Ref == s.cluster {
+				here = len(k.Machines)
+			}
+		}
+	}
+	if len(machines) == 0 {
+		if others := s.neighbours(); len(others) > 0 {
+			pv.Reaches = append(pv.Reaches, "also reaches: "+text.List(others, 10))
+		} else {
+			pv.Reaches = append(pv.Reaches, "no other cluster is in "+s.cluster.Namespace+" now")
+		}
+		if n > 0 {
+			pv.Reaches = append(pv.Reaches, fmt.Sprintf("%s in %s match now", text.Plural(n, "Machine"), s.cluster.Namespace))
+		}
+		pv.Means = append(pv.Means, "It also counts for clusters that come later, and for nodes that a health check replaces.")
+	} else {
+		pv.Reaches = append(pv.Reaches, "Machines of the clusters that it names only")
+		if here > 0 {
+			pv.Reaches = append(pv.Reaches, fmt.Sprintf("%s of %s match now", text.Plural(here, "Machine"), s.cluster.Name))
+		}
+	}
+	pv.Means = append(pv.Means, "The drain no longer waits for the agents: they end with their node, and pinniped starts one elsewhere.")
+	pv.TakeBack = "delete the rule"
+	if c.Verb == verbUpdate {
+		pv.TakeBack = "take out what is added here"
+	}
+}
+
+func nested(o map[string]any, path ...string) ([]any, bool, error) {
+	var v any = o
+	for _, p := range path {
+		m, ok := v.(map[string]any)
+		if !ok {
+			return nil, false, nil
+		}
+		v = m[p]
+	}
+	l, ok := v.([]any)
+	return l, ok, nil
+}
+
+// notServed says what is left where Cluster API has no drain rules. Nothing is applied
+// then: both ways have a price that the engineer has to weigh.
+func notServed(s *scene, pv *Preview, m *model.Machine) {
+	pv.Title = "No MachineDrainRule here"
+	pv.Blocked = "MachineDrainRule is not served: this Cluster API is older than 1.9 (VKS before 3.3). Nothing is applied; what is left is done by hand."
+	kubectl := "kubectl"
+	if s.context != "" {
+		kubectl += " --context " + quote(s.context)
+	}
+	pv.Means = []string{
+		"Either give the drain an end: nodeDrainTimeout on the control plane in the Cluster's topology (spec.topology.controlPlane.nodeDrainTimeout, such as 10m). " +
+			"When it is over, Cluster API skips what is left of the drain: pods that a disruption budget protects are cut off too, in every later drain.",
+		"Or skip the drain of this one Machine: " + kubectl + " annotate machine -n " + quote(m.Namespace) + " " + quote(m.Name) +
+			" machine.cluster.x-k8s.io/exclude-node-draining= . Every pod on the node then ends with its VM, whatever budgets say: look at what runs there first.",
+		"Do not delete the node or the Machine by hand. The lasting way is a VKS of 3.3 or later.",
+		"h looks whether one of the two was done.",
+	}
+}
+
+// holds says whether the drain will skip the agents, or needs no help any more.
+func (applyDrainRule) holds(ctx context.Context, s *scene) (bool, string, error) {
+	p := s.params.(*applyDrainRuleParams) //nolint:errcheck,forcetypeassert // what params returned.
+	return agentsPass(ctx, s, p.Label)
+}
+
+// agentsPass reads live whether the Machine's drain lets the agents pass.
+func agentsPass(ctx context.Context, s *scene, label string) (bool, string, error) {
+	m, err := s.machine(ctx)
+	if err != nil {
+		return false, "", err
+	}
+	if over := drainOver(m); over != "" {
+		return true, "Machine " + s.target.Ref.Name + " " + over, nil
+	}
+	r, err := s.rules(ctx)
+	if err != nil {
+		return false, "", err
+	}
+	switch {
+	case m.ExcludeDrain:
+		return true, "Machine " + m.Name + " is not drained (exclude-node-draining)", nil
+	case !r.served && m.DrainTimeout != nil && *m.DrainTimeout > 0:
+		return true, "the drain ends after " + text.Age(*m.DrainTimeout) + " (node drain timeout)", nil
+	case !r.served:
+		return false, "MachineDrainRule is not served, and neither a node drain timeout nor exclude-node-draining is set", nil
+	}
+	groups, _, _ := s.agents(ctx, label)
+	pods := allPods(groups)
+	plan := drain.NewPlan(s.picture(ctx, r), m)
+	if len(plan.Invalid) > 0 {
+		return false, "MachineDrainRule " + plan.Invalid[0].Name + " has an invalid selector, so that every drain in " + s.cluster.Namespace + " fails", nil
+	}
+	open, shadows, labelled := uncovered(plan, pods)
+	switch {
+	case len(labelled) > 0:
+		return false, "the label " + drain.PodLabel + " on " + list(labelled) + " beats every rule", nil
+	case len(open) > 0 && len(shadows) > 0:
+		return false, "MachineDrainRule " + list(shadows) + " comes first and decides for the agents", nil
+	case len(open) > 0:
+		return false, "no MachineDrainRule lets the drain skip the agents in " + open[0].Namespace, nil
+	}
+	return true, coveredBy(plan, pods), nil
+}

@@ -1,0 +1,152 @@
+package remedies
+
+import (
+	"time"
+
+	"vksmedic/model"
+)
+
+// StepKind says what a step asks of the engineer.
+type StepKind string
+
+// The kinds of steps.
+const (
+	// StepLook only reads and shows what it read.
+	StepLook StepKind = "look"
+	// StepChoose lets the engineer choose between options.
+	StepChoose StepKind = "choose"
+	// StepChange changes something: preview, confirm, apply, verify, undo.
+	StepChange StepKind = "change"
+	// StepWait follows what the controllers do, stage by stage.
+	StepWait StepKind = "wait"
+)
+
+// StepState says how far a step is.
+type StepState string
+
+// The states of a step.
+const (
+	StatePending StepState = "pending"
+	StateCurrent StepState = "current"
+	StateDone    StepState = "done"
+	StateByHand  StepState = "by-hand" // the engineer did it elsewhere, and it was verified.
+	StateSkipped StepState = "skipped" // not needed; Note says why.
+	StateFailed  StepState = "failed"
+	StateUndone  StepState = "undone"
+	// StateUnsure is a step that was begun and whose end was never written down: the
+	// program died in between. It is looked at before anything else is done.
+	StateUnsure StepState = "unsure"
+)
+
+// StepView is one step of a walk as the screen shows it.
+type StepView struct {
+	ID, Title, Why string
+	Kind           StepKind
+	State          StepState
+	// Undoable says that what the step changed can be taken back now.
+	Undoable bool
+	Note     string
+}
+
+// ConfirmKind says how a change is confirmed.
+type ConfirmKind string
+
+// The two ways to confirm.
+const (
+	// ConfirmKey is the key a: for what can be taken back.
+	ConfirmKey ConfirmKind = "key"
+	// ConfirmName is the target's name, typed: for what cannot be taken back.
+	ConfirmName ConfirmKind = "name"
+)
+
+// Line is one line of text with a sign: '+' added, '-' removed, ' ' context, '!' worth a warning.
+type Line struct {
+	Sign rune
+	Text string
+}
+
+// Preview is what a step will change, computed without writing anything.
+type Preview struct {
+	// Token binds Apply to exactly this preview: another preview, another token.
+	Token string
+	Title string
+	Diff  []Line
+	// YAML is the whole object as it would be sent, Command the same thing as a line to copy.
+	YAML, Command string
+	// Server is the answer to the dry run, in words; May whether the engineer may do it.
+	Server  string
+	May     model.Verdict
+	MaySays string
+	// Reaches is what else the change touches, Means what that means for later.
+	Reaches, Means []string
+	// TakeBack says how it is undone; empty when it cannot be.
+	TakeBack string
+	Confirm  ConfirmKind
+	// ConfirmName is what has to be typed when Confirm is ConfirmName.
+	ConfirmName string
+	// Moved is what changed under the previous preview, when that is why there is a new one.
+	Moved []Line
+	// Blocked says why this can't be applied (may not, not served, read-only); empty when it can.
+	Blocked string
+	// Done says that there is nothing to do, and why; empty otherwise.
+	Done string
+	// Warnings are things to know before confirming: another engineer at work, nobody can see us.
+	Warnings []string
+}
+
+// Option is one answer to a choice.
+type Option struct {
+	ID, Title string
+	Means     []string
+}
+
+// Choice is a question with its options.
+type Choice struct {
+	Question string
+	Options  []Option
+	Selected string // id of an option.
+}
+
+// Stage is one thing that a waiting step follows.
+type Stage struct {
+	Title string
+	State StepState
+	// Took is how long it took or has been taking, zero if it has not begun.
+	Took   time.Duration
+	Detail string
+}
+
+// Progress is how far a waiting or verifying step is.
+type Progress struct {
+	Stages []Stage
+	// Last is the last thing that the cluster said about it.
+	Last string
+	// Done means that there is nothing more to wait for; Failed then says why it did not work, empty when it did.
+	Done   bool
+	Failed string
+	// Early says that it is too early for a verdict, and until when.
+	Early time.Time
+}
+
+// View is everything the screen needs to draw a walk: a value, never changed after it was handed out.
+type View struct {
+	ID            string // of this walk, also in the journal.
+	Article       string
+	Title         string
+	KB, Address   string
+	Warnings      []string // of the article.
+	Cluster       model.ClusterRef
+	Supervisor    string
+	Target        string // what the finding is about, such as a Machine's name.
+	Steps         []StepView
+	Current       int // index into Steps; len(Steps) when the walk is over.
+	Facts         []Line
+	Choice        *Choice
+	Preview       *Preview
+	Progress      *Progress
+	ReadOnly      string // why nothing can be changed; empty when it can.
+	Others        []string
+	Resumed       string // what was found when the walk was picked up again after a crash.
+	Finished      bool
+	FinishedWords string
+}
