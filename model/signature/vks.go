@@ -1,0 +1,56 @@
+package signature
+
+import (
+	"strconv"
+	"strings"
+
+	"vksmedic/model"
+	"vksmedic/model/text"
+)
+
+// atLeast says whether a version such as 3.6.1+v1.35 is major.minor or later; ok is false
+// where it cannot be read.
+func atLeast(version string, major, minor int) (yes, ok bool) {
+	v := strings.TrimPrefix(version, "v")
+	a, rest, _ := strings.Cut(v, ".")
+	b, _, _ := strings.Cut(rest, ".")
+	b, _, _ = strings.Cut(b, "+")
+	b, _, _ = strings.Cut(b, "-")
+	x, errX := strconv.Atoi(a)
+	y, errY := strconv.Atoi(b)
+	if errX != nil || errY != nil {
+		return false, false
+	}
+	return x > major || x == major && y >= minor, true
+}
+
+// checkVKS is the article's "VKS 3.3 and later". It decides nothing: the version is not
+// always to be had, and the cause is the same elsewhere.
+func (v *view) checkVKS() model.Check {
+	c := model.Check{Name: "vks-version", Title: "VKS 3.3 or later", Weight: model.Supporting, Source: "VKS version", Verdict: model.Unknown}
+	if s := v.sn.Source("supervisor/vks"); s != nil {
+		c.Seen = s.Seen
+	}
+	sup := &v.sn.Supervisor
+	if yes, ok := atLeast(sup.VKS, 3, 3); ok {
+		c.Verdict, c.Detail = model.No, text.Clean(sup.VKS)
+		if yes {
+			c.Verdict = model.Yes
+		}
+		return c
+	}
+	if yes, ok := atLeast(sup.VKSAtLeast, 3, 3); ok && yes {
+		c.Verdict, c.Detail = model.Yes, "at least "+text.Clean(sup.VKSAtLeast)
+		return c
+	}
+	c.Settle = "look in vCenter under Supervisor Management, Services"
+	switch {
+	case v.sn.Dump:
+		c.Detail = "the dump does not say"
+	case sup.VKSDetail != "":
+		c.Detail = text.Clean(sup.VKSDetail)
+	default:
+		c.Detail = "it could not be read"
+	}
+	return c
+}
