@@ -1,0 +1,140 @@
+package supervisor
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"syscall"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"vksmedic/model"
+	"vksmedic/model/text"
+)
+
+// saidLimit is how much of a server's own words goes into a sentence.
+const saidLimit = 300
+
+// Explain turns an error of a request to this Supervisor into the state of a source and a
+// sentence that names the server, what is wrong and what to do. doing is what was being
+// done, such as "list machines.cluster.x-k8s.io in all namespaces".
+func (c *Connection) Explain(err error, doing string) (model.SourceState, string) {
+	if apierrors.IsUnauthorized(err) {
+		return model.SourceForbidden, c.expired()
+	}
+	if apierrors.IsForbidden(err) {
+		return model.SourceForbidden, fmt.Sprintf("user %s may not %s; ask for the right to get, list and watch it", c.User, doing)
+	}
+	return model.SourceUnreachable, ExplainReach(err, c.Server)
+}
+
+// ExplainReach says in a sentence why a request to a server failed, where the reason is
+// not what the user may do.
+func ExplainReach(err error, server string) string {
+	if s := explainTLS(err, server); s != "" {
+		return s
+	}
+	if s := explainAnswer(err, server); s != "" {
+		return s
+	}
+	return explainNetwork(err, server)
+}
+
+func explainTLS(err error, server string) string {
+	var (
+		authority x509.UnknownAuthorityError
+		name      x509.HostnameError
+		invalid   x509.CertificateInvalidError
+		alert     tls.AlertError
+		plain     tls.RecordHeaderError
+	)
+	switch {
+	case errors.As(err, &authority):
+		return fmt.Sprintf("%s shows a certificate of an authority that the kubeconfig does not know; log in again with kubectl vsphere login, and make sure that nothing stands in between", server)
+	case errors.As(err, &name):
+		return fmt.Sprintf("%s shows a certificate for other names: %s; use the name or address that the certificate is for", server, said(name.Error()))
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return fmt.Sprintf("the certificate of %s is not valid at this time: %s; check this machine's clock, else the Supervisor's certificate has to be renewed", server, said(invalid.Error()))
+	case errors.As(err, &invalid):
+		return fmt.Sprintf("the certificate of %s is not valid: %s", server, said(invalid.Error()))
+	case errors.As(err, &alert):
+		return fmt.Sprintf("%s refuses the client certificate of the kubeconfig: %s; log in again", server, said(alert.Error()))
+	case errors.As(err, &plain), strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
+		return fmt.Sprintf("%s does not speak TLS: it is no Kubernetes API server; check the server address in the kubeconfig", server)
+	}
+	return ""
+}
+
+func explainAnswer(err error, server string) string {
+	var foreign *notKubernetesError
+	var status apierrors.APIStatus
+	switch {
+	case errors.As(err, &foreign):
+		return fmt.Sprintf("%s does not answer like Kubernetes: %v; a proxy or a log-in page may stand in between, check the server address and the proxy settings", server, foreign)
+	case runtime.IsMissingKind(err), runtime.IsMissingVersion(err), runtime.IsNotRegisteredError(err), isDecodeError(err):
+		return fmt.Sprintf("%s does not answer like Kubernetes: %s; check the server address and the proxy settings", server, said(err.Error()))
+	case apierrors.IsTooManyRequests(err):
+		if s, ok := apierrors.SuggestsClientDelay(err); ok {
+			return fmt.Sprintf("%s is overloaded (429 Too Many Requests) and asks to wait %ds; trying again by itself", server, s)
+		}
+		return fmt.Sprintf("%s is overloaded (429 Too Many Requests); trying again by itself", server)
+	case errors.As(err, &status):
+		code := int(status.Status().Code)
+		// client-go's words where the answer had none of the server's own.
+		if code >= http.StatusInternalServerError && strings.Contains(status.Status().Message, `("unknown")`) {
+			return fmt.Sprintf("%s answers %d %s; trying again by itself", server, code, http.StatusText(code))
+		}
+		if code >= http.StatusInternalServerError {
+			return fmt.Sprintf("%s answers %d %s: %s; trying again by itself", server, code, http.StatusText(code), said(status.Status().Message))
+		}
+		return fmt.Sprintf("%s answers: %s", server, said(status.Status().Message))
+	}
+	return ""
+}
+
+// isDecodeError goes by the words of client-go and encoding/json, which have no type in common.
+func isDecodeError(err error) bool {
+	s := err.Error()
+	return strings.Contains(s, "couldn't get version/kind; json parse error") || strings.Contains(s, "invalid character") || strings.Contains(s, "cannot unmarshal") ||
+		strings.Contains(s, "unable to decode") || strings.Contains(s, "unexpected end of JSON input")
+}
+
+func explainNetwork(err error, server string) string {
+	var dns *net.DNSError
+	var timeout net.Error
+	switch {
+	case strings.Contains(err.Error(), "getting credentials: "):
+		_, why, _ := strings.Cut(err.Error(), "getting credentials: ")
+		return fmt.Sprintf("the login plug-in of the kubeconfig failed: %s; log in in another terminal, it is picked up by itself", said(why))
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+		return fmt.Sprintf("%s does not answer in time; check the network or VPN", server)
+	case errors.Is(err, context.Canceled):
+		return fmt.Sprintf("the question to %s was given up", server)
+	case errors.As(err, &dns):
+		return fmt.Sprintf("the name of %s cannot be resolved: %s; check the network, VPN and DNS", server, said(dns.Error()))
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return fmt.Sprintf("%s refuses connections; check that the Supervisor is up and that the address is right", server)
+	}
+	return fmt.Sprintf("%s cannot be reached: %s", server, said(err.Error()))
+}
+
+// said is a server's own words, made fit for a line.
+func said(s string) string { return text.Limit(text.Clean(s), saidLimit) }
+
+// expired says that the server does not take the login any more, why if that can be
+// told, and the command that renews it.
+func (c *Connection) expired() string {
+	k := c.login.current.Load().kube
+	why := "the login of " + c.User + " is no longer valid"
+	if until := validUntil(k.config); !until.IsZero() && c.opts.Now().After(until) {
+		why = fmt.Sprintf("the login of %s expired at %s", c.User, until.Local().Format(time.DateTime))
+	}
+	return fmt.Sprintf("%s (%s says 401 Unauthorized); log in again in another terminal, it is picked up by itself: %s", why, c.Server, c.LoginCommand())
+}

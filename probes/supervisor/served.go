@@ -1,0 +1,162 @@
+package supervisor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+
+	"vksmedic/model"
+)
+
+// served is what the Supervisor said it serves.
+type served struct {
+	mu sync.Mutex
+	// versions of a resource, by group and plural name; nil until discovery answered once.
+	versions map[schema.GroupResource][]string
+	byKind   map[string][]apiResource
+	// changed is rung when an answer differs from the one before.
+	changed broadcast
+}
+
+type apiResource struct {
+	schema.GroupVersionResource
+	namespaced bool
+}
+
+func newServed() *served { return &served{} }
+
+// discover asks what is served and remembers it. What one group's server does not answer
+// is left out; the rest counts.
+func (c *Connection) discover(ctx context.Context) error {
+	ctx, cancel := c.brief(ctx)
+	defer cancel()
+	d, err := c.Discovery(ctx)
+	if err != nil {
+		return err
+	}
+	_, lists, err := d.ServerGroupsAndResources()
+	if err != nil && !(discovery.IsGroupDiscoveryFailedError(err) && len(lists) > 0) {
+		return fmt.Errorf("cannot ask what is served: %w", err)
+	}
+	if err != nil {
+		c.opts.Log.Warn("not everything that is served could be asked for", "error", err.Error())
+	}
+	c.served.set(lists)
+	return nil
+}
+
+func (s *served) set(lists []*metav1.APIResourceList) {
+	versions, byKind := map[schema.GroupResource][]string{}, map[string][]apiResource{}
+	for _, l := range lists {
+		gv, err := schema.ParseGroupVersion(l.GroupVersion)
+		if err != nil {
+			continue
+		}
+		for _, r := range l.APIResources {
+			if strings.Contains(r.Name, "/") {
+				continue
+			}
+			gr := schema.GroupResource{Group: gv.Group, Resource: r.Name}
+			versions[gr] = append(versions[gr], gv.Version)
+			byKind[r.Kind] = append(byKind[r.Kind], apiResource{gv.WithResource(r.Name), r.Namespaced})
+		}
+	}
+	s.mu.Lock()
+	same := s.versions != nil && len(s.versions) == len(versions)
+	for gr, v := range versions {
+		same = same && slices.Equal(s.versions[gr], v)
+	}
+	s.versions, s.byKind = versions, byKind
+	s.mu.Unlock()
+	if !same {
+		s.changed.ring()
+	}
+}
+
+// answer says in which version a watched kind is served. known is false until discovery
+// answered.
+func (s *served) answer(k kind) (r resolved, ok, known bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.versions == nil {
+		return resolved{}, false, false
+	}
+	for _, g := range k.groups {
+		if v := s.versions[schema.GroupResource{Group: g, Resource: k.resource}]; len(v) > 0 {
+			return resolved{k, schema.GroupVersionResource{Group: g, Version: best(k.known, v), Resource: k.resource}}, true, true
+		}
+	}
+	return resolved{}, false, true
+}
+
+// of are the served versions of a resource, newest first.
+func (s *served) of(gr schema.GroupResource) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return newestFirst(s.versions[gr])
+}
+
+// named finds a resource by its Kind alone: a watched one as it is watched, another one
+// in the group that Cluster API and vSphere use, else in the only group that has it.
+func (s *served) named(name string) (apiResource, bool) {
+	if k, ok := kindNamed(name); ok {
+		r, ok, _ := s.answer(k)
+		return apiResource{r.gvr, k.namespaced}, ok
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var found []apiResource
+	for _, r := range s.byKind[name] {
+		if r.Group == "" || strings.HasSuffix(r.Group, "cluster.x-k8s.io") || strings.HasSuffix(r.Group, "vmware.com") {
+			found = append(found, r)
+		}
+	}
+	if len(found) == 0 {
+		found = slices.Clone(s.byKind[name])
+	}
+	if len(found) == 0 {
+		return apiResource{}, false
+	}
+	group := found[0].Group
+	found = slices.DeleteFunc(found, func(r apiResource) bool { return r.Group != group })
+	slices.SortFunc(found, func(a, b apiResource) int {
+		return slices.Index(newestFirst([]string{a.Version, b.Version}), a.Version) - slices.Index(newestFirst([]string{a.Version, b.Version}), b.Version)
+	})
+	return found[0], true
+}
+
+// ResourceFor says how a kind is served here: the resource in the version that is read
+// and written, and whether it is served at all. It asks the server the first time.
+func (c *Connection) ResourceFor(ctx context.Context, kindName string) (gvr schema.GroupVersionResource, namespaced, ok bool, err error) {
+	if !c.served.asked() {
+		if err := c.discover(ctx); err != nil {
+			_, why := c.Explain(err, "ask what is served")
+			return gvr, false, false, fmt.Errorf("cannot find out how %s is served: %s", kindName, why)
+		}
+	}
+	r, ok := c.served.named(kindName)
+	return r.GroupVersionResource, r.namespaced, ok, nil
+}
+
+func (s *served) asked() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.versions != nil
+}
+
+// drainRules says whether MachineDrainRules are served.
+func (s *served) drainRules() model.Verdict {
+	if !s.asked() {
+		return model.Unknown
+	}
+	if len(s.of(schema.GroupResource{Group: "cluster.x-k8s.io", Resource: "machinedrainrules"})) > 0 {
+		return model.Yes
+	}
+	return model.No
+}

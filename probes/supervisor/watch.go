@@ -1,0 +1,220 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"vksmedic/model"
+)
+
+// How often it is asked anew what is served: soon where something is missing (a CRD may be
+// on its way), seldom when all is there (an upgrade may bring other versions).
+const (
+	discoverMissing = time.Minute
+	discoverAll     = 10 * time.Minute
+)
+
+// Watch looks at the Supervisor until ctx ends, and tells the sink. Every kind is a
+// source of its own: one that is forbidden, not served or broken never holds up another.
+func (c *Connection) Watch(ctx context.Context, sink Sink) {
+	b := &board{sink: sink, now: c.opts.Now}
+	b.open(c)
+	c.login.watchTrouble(b.login)
+	defer c.login.watchTrouble(func(string) {})
+
+	var all sync.WaitGroup
+	for _, k := range kinds() {
+		all.Go(func() { c.forever(ctx, b, k.source(), func(ctx context.Context) { c.watchKind(ctx, b, k) }) })
+	}
+	all.Go(func() { c.forever(ctx, b, "", func(ctx context.Context) { c.keepDiscovering(ctx, b) }) })
+	all.Go(func() { c.forever(ctx, b, "", func(ctx context.Context) { c.keepIdentity(ctx, b) }) })
+	all.Go(func() { c.forever(ctx, b, vksSource, func(ctx context.Context) { c.keepVersion(ctx, b) }) })
+	all.Wait()
+}
+
+// forever runs f until ctx ends, and again should it panic: the source then says so, and
+// the others go on.
+func (c *Connection) forever(ctx context.Context, b *board, source string, f func(context.Context)) {
+	wait := backoff{random: c.opts.Random}
+	for ctx.Err() == nil {
+		if p := recovered(func() { f(ctx) }); p != nil {
+			c.opts.Log.Error("looking at the Supervisor failed inside vksmedic", "source", source, "panic", fmt.Sprint(p))
+			if source != "" {
+				b.trouble(source, model.SourceUnreachable, fmt.Sprintf("vksmedic itself failed while reading this: %v; please report it", p))
+			}
+			sleep(ctx, wait.wait(0), c.again.listen())
+		}
+	}
+}
+
+// recovered calls f and returns what it panicked with, nil if it did not.
+func recovered(f func()) (p any) {
+	defer func() { p = recover() }()
+	f()
+	return nil
+}
+
+// keepDiscovering asks what is served, and again from time to time.
+func (c *Connection) keepDiscovering(ctx context.Context, b *board) {
+	wait := backoff{random: c.opts.Random}
+	missing := discoverMissing
+	for {
+		bell := c.again.listen()
+		if err := c.discover(ctx); err != nil {
+			if ctx.Err() != nil {
+				return
+			}
+			state, why := c.Explain(err, "ask what the API serves")
+			if !c.served.asked() {
+				for _, k := range kinds() {
+					b.trouble(k.source(), state, why)
+				}
+			}
+			if !sleep(ctx, wait.wait(delayAsked(err)), bell) {
+				return
+			}
+			continue
+		}
+		wait.reset()
+		b.about(func(s *model.Supervisor) {
+			s.ClusterAPI = c.served.of(clusterResource())
+			s.DrainRulesServed = c.served.drainRules()
+		})
+		next := discoverAll
+		if c.missing() {
+			next = missing
+			missing = min(2*missing, discoverAll)
+		}
+		if !sleep(ctx, next, bell) {
+			return
+		}
+	}
+}
+
+// missing says whether a watched kind is not served.
+func (c *Connection) missing() bool {
+	return slices.ContainsFunc(kinds(), func(k kind) bool {
+		_, ok, _ := c.served.answer(k)
+		return !ok
+	})
+}
+
+// watchKind follows one kind: as soon as it is known to be served, in the version it is
+// served in, everywhere or in the namespaces that are allowed.
+func (c *Connection) watchKind(ctx context.Context, b *board, k kind) {
+	for ctx.Err() == nil {
+		changed := c.served.changed.listen()
+		r, ok, known := c.served.answer(k)
+		if !ok {
+			if known {
+				b.replace(k.name, "", nil)
+				b.trouble(k.source(), model.SourceNotServed, fmt.Sprintf("%s does not serve %s", c.Server, k.resource))
+			} else {
+				overdue := time.AfterFunc(c.opts.Deadline, func() {
+					b.overdue(k.source(), fmt.Sprintf("%s has not answered within %v; still trying", c.Server, c.opts.Deadline))
+				})
+				defer overdue.Stop()
+			}
+			if !sleep(ctx, refusedWait, changed) {
+				return
+			}
+			continue
+		}
+		c.watchResolved(ctx, b, r)
+	}
+}
+
+// watchResolved watches until ctx ends or the kind is served differently.
+func (c *Connection) watchResolved(ctx context.Context, b *board, r resolved) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		for {
+			changed := c.served.changed.listen()
+			if now, ok, _ := c.served.answer(r.kind); !ok || now.gvr != r.gvr {
+				cancel()
+				return
+			}
+			if !sleep(ctx, refusedWait, changed) {
+				return
+			}
+		}
+	}()
+
+	if !c.opts.Restrict || !r.namespaced {
+		err := c.watcher(b, r, "").run(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if !apierrors.IsForbidden(err) || !r.namespaced || len(c.Namespaces()) == 0 {
+			c.refused(ctx, b, r, err)
+			return
+		}
+	}
+	c.watchNamespaces(ctx, b, r)
+}
+
+// refused waits after an answer that trying again will not change soon.
+func (c *Connection) refused(ctx context.Context, b *board, r resolved, err error) {
+	bell := c.again.listen()
+	if apierrors.IsNotFound(err) {
+		b.trouble(r.source(), model.SourceNotServed, fmt.Sprintf("%s does not serve %s", c.Server, r.resource))
+	} else {
+		state, why := c.Explain(err, fmt.Sprintf("list %s in all namespaces", r.what()))
+		if r.namespaced {
+			why += ", or name your vSphere Namespaces with -n"
+		}
+		b.trouble(r.source(), state, why)
+	}
+	sleep(ctx, refusedWait, bell)
+}
+
+// watchNamespaces watches a kind namespace by namespace. A namespace that is forbidden
+// too is tried again when a person asks, or the login changes.
+func (c *Connection) watchNamespaces(ctx context.Context, b *board, r resolved) {
+	b.remove(r.source())
+	var all sync.WaitGroup
+	for _, ns := range c.Namespaces() {
+		source := r.source() + "@" + ns
+		b.waiting(source)
+		all.Go(func() {
+			c.forever(ctx, b, source, func(ctx context.Context) {
+				for ctx.Err() == nil {
+					err := c.watcher(b, r, ns).run(ctx)
+					if ctx.Err() != nil {
+						return
+					}
+					bell := c.again.listen()
+					state, why := c.Explain(err, fmt.Sprintf("list %s in namespace %s", r.what(), ns))
+					if apierrors.IsNotFound(err) {
+						state, why = model.SourceNotServed, fmt.Sprintf("%s does not serve %s", c.Server, r.resource)
+					}
+					b.trouble(source, state, why)
+					sleep(ctx, refusedWait, bell)
+				}
+			})
+		})
+	}
+	all.Wait()
+	for _, ns := range c.Namespaces() {
+		b.remove(r.source() + "@" + ns)
+	}
+}
+
+// delayAsked is how long a server asked to be left alone.
+func delayAsked(err error) time.Duration {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return 0
+	}
+	if s, ok := apierrors.SuggestsClientDelay(err); ok {
+		return time.Duration(s) * time.Second
+	}
+	return 0
+}
