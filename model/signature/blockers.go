@@ -28,6 +28,12 @@ func (x *draining) findBlockers() {
 		}
 	}
 	x.hidden = msg.Hidden()
+	for _, a := range x.agents {
+		// An agent on the node is one of those that are counted and not named.
+		if n := (drain.PodName{Namespace: a.Namespace, Name: a.Name}); x.hidden > 0 && a.Seen && !a.Named && couldHide(msg, n, drain.Terminating) {
+			x.hidden--
+		}
+	}
 	switch {
 	case msg.Complete() || x.nodeGone():
 	case msg.Form == drain.FormError || msg.Form == drain.FormUnreachable:

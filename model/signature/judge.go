@@ -36,6 +36,11 @@ func All() []Signature {
 	}
 }
 
+// Requires are the Supervisor's resources without which nothing can be said about the
+// signatures: where one cannot be read, that nothing was found means nothing. What else
+// is missing makes a check unknown.
+func Requires() []string { return []string{"machines", "machinedrainrules"} }
+
 // Judge is a model.Judge: it finds every signature of All in a cluster. A now that is
 // zero means that durations are unknown.
 func Judge(c *model.Cluster, sn *model.Snapshot, now time.Time) (findings []model.Finding, review time.Time) {

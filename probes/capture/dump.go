@@ -1,0 +1,212 @@
+package capture
+
+import (
+	"bytes"
+	"compress/flate"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"vksmedic/model"
+	"vksmedic/model/text"
+	"vksmedic/probes/describe"
+)
+
+// Dump is what was read.
+type Dump struct {
+	// Path is what was read, as it was given.
+	Path string
+	// Objects are the rows, in the order in which they were read; of an object that is there
+	// twice the later one.
+	Objects []model.Object
+	// Sources are the dump itself, and each file that was not understood, with the reason.
+	Sources []model.Source
+	// NewestTime is the newest time that any object tells of: the dump is taken to be of
+	// then. Zero where there is none, and then durations are unknown.
+	NewestTime time.Time
+
+	files, understood int
+	index             map[key]int
+	whole             []packedObject // alongside Objects.
+	packer            *flate.Writer
+}
+
+// key tells objects apart. Pods of different clusters may have the same name, so the UID
+// and the node count where there are any.
+type key struct{ kind, namespace, name, uid, node string }
+
+// packedObject is the whole object as packed JSON, for a person who opens it.
+type packedObject []byte
+
+func newDump(path string) *Dump {
+	return &Dump{Path: path, index: map[key]int{}}
+}
+
+func (d *Dump) notUnderstood(file, why string) {
+	d.Sources = append(d.Sources, model.Source{
+		Name: sourceName(file), State: model.SourceNotUnderstood, Detail: text.Limit(text.Clean(why), 400),
+	})
+}
+
+func (d *Dump) add(u map[string]any, o model.Object) {
+	d.time(u)
+	m := o.GetMeta()
+	k := key{kind: m.Kind, namespace: m.Namespace, name: m.Name}
+	switch v := o.(type) {
+	case *model.Pod:
+		k.uid, k.node = m.UID, v.Node
+	case *model.Node, *model.Budget, *model.VolumeAttachment, *model.Namespace, *model.Event:
+		k.uid = m.UID
+	}
+	if i, ok := d.index[k]; ok {
+		d.Objects[i], d.whole[i] = o, d.pack(u)
+		return
+	}
+	d.index[k] = len(d.Objects)
+	d.Objects = append(d.Objects, o)
+	d.whole = append(d.whole, d.pack(u))
+}
+
+func (d *Dump) time(u map[string]any) {
+	if t := newest(u); t.After(d.NewestTime) {
+		d.NewestTime = t
+	}
+}
+
+// done finishes the dump: the source that stands for all of it comes first.
+func (d *Dump) done(ctx context.Context) (*Dump, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("reading the dump was given up: %w", err)
+	}
+	s := model.Source{Name: "dump", State: model.SourceOK, Seen: d.NewestTime}
+	if len(d.Objects) == 0 {
+		s.Detail = "no object in it is one that is looked at"
+	}
+	d.packer = nil // It is large.
+	d.Sources = append([]model.Source{s}, d.Sources...)
+	return d, nil
+}
+
+// Store puts the dump's objects into a store.
+func (d *Dump) Store(judge model.Judge) *model.Store {
+	s := model.NewDumpStore(judge)
+	s.SetSupervisor(model.Supervisor{Context: text.Clean(d.Path), VKSDetail: "a dump does not say"})
+	for _, src := range d.Sources {
+		s.SetSource(src)
+	}
+	for _, o := range d.Objects {
+		switch o.(type) {
+		case *model.Node, *model.Pod, *model.Budget, *model.VolumeAttachment, *model.Namespace:
+			s.AddLoose(o)
+		default:
+			s.Put(o)
+		}
+	}
+	return s
+}
+
+// Snapshot is the picture that the dump gives, judged as of a time; zero means the newest time
+// in the dump.
+func (d *Dump) Snapshot(judge model.Judge, asOf time.Time) *model.Snapshot {
+	if asOf.IsZero() {
+		asOf = d.NewestTime
+	}
+	return d.Store(judge).Snapshot(asOf)
+}
+
+// ErrNotInDump says that the dump does not hold an object.
+var ErrNotInDump = errors.New("the dump does not hold it")
+
+// object returns a whole object.
+func (d *Dump) object(ref model.ObjectRef) (map[string]any, error) {
+	for i, o := range d.Objects {
+		if o.GetMeta().Ref() != ref {
+			continue
+		}
+		u, err := d.whole[i].unpack()
+		if err != nil {
+			return nil, fmt.Errorf("cannot show %s: %w", ref, err)
+		}
+		return u, nil
+	}
+	return nil, fmt.Errorf("cannot show %s: %w", ref, ErrNotInDump)
+}
+
+// YAML is an object of the dump as YAML, without managedFields.
+func (d *Dump) YAML(ctx context.Context, ref model.ObjectRef) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", fmt.Errorf("cannot show %s: %w", ref, err)
+	}
+	u, err := d.object(ref)
+	if err != nil {
+		return "", err
+	}
+	out, err := describe.YAML(u)
+	if err != nil {
+		return "", fmt.Errorf("cannot show %s: %w", ref, err)
+	}
+	return out, nil
+}
+
+// Describe is an object of the dump in words, with the events about it that the dump holds.
+func (d *Dump) Describe(ctx context.Context, ref model.ObjectRef) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", fmt.Errorf("cannot show %s: %w", ref, err)
+	}
+	u, err := d.object(ref)
+	if err != nil {
+		return "", err
+	}
+	var events []*model.Event
+	for _, o := range d.Objects {
+		if e, ok := o.(*model.Event); ok && e.About.Kind == ref.Kind && e.About.Name == ref.Name && e.About.Namespace == ref.Namespace {
+			events = append(events, e)
+		}
+	}
+	missing := ""
+	if len(events) == 0 {
+		missing = "the dump holds none"
+	}
+	return describe.Text(u, events, missing, d.NewestTime), nil
+}
+
+// pack keeps an object small: most of them are never opened. Nil where that fails; then it
+// is only not shown whole.
+func (d *Dump) pack(u map[string]any) packedObject {
+	raw, err := json.Marshal(u)
+	if err != nil {
+		return nil
+	}
+	var b bytes.Buffer
+	if d.packer == nil {
+		if d.packer, err = flate.NewWriter(&b, flate.BestSpeed); err != nil {
+			return nil
+		}
+	}
+	d.packer.Reset(&b)
+	if _, err := d.packer.Write(raw); err != nil {
+		return nil
+	}
+	if err := d.packer.Close(); err != nil {
+		return nil
+	}
+	return bytes.Clone(b.Bytes())
+}
+
+func (p packedObject) unpack() (map[string]any, error) {
+	if p == nil {
+		return nil, errors.New("it could not be kept whole")
+	}
+	raw, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(p)), documentLimit*2))
+	if err != nil {
+		return nil, fmt.Errorf("unpack: %w", err)
+	}
+	var u map[string]any
+	if err := json.Unmarshal(raw, &u); err != nil {
+		return nil, fmt.Errorf("decode: %w", err)
+	}
+	return u, nil
+}

@@ -1,0 +1,266 @@
+package capture
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"vksmedic/model/text"
+)
+
+// Limits on what is read, so that no file can fill the memory or keep the program for ever.
+const (
+	// documentLimit is the largest document (or item of a List) that is decoded.
+	documentLimit = 64 << 20
+	// fileLimit is the most that is read of one file, unpacked.
+	fileLimit = 8 << 30
+	// archiveDepth is how many archives may be packed into each other.
+	archiveDepth = 3
+	// sniff is how much of a file is looked at to tell what it is.
+	sniff = 8 << 10
+)
+
+// Stdin is the path that means the standard input.
+const Stdin = "-"
+
+// Read reads a dump: a file, a folder, an archive, or Stdin from in. It returns an error only
+// where nothing can be read at all (no such path, no right to it) or ctx ends; everything else is in
+// the Sources of the dump.
+func Read(ctx context.Context, path string, in io.Reader) (*Dump, error) {
+	d := newDump(path)
+	r := &reader{ctx: ctx, dump: d}
+	if path == Stdin {
+		if in == nil {
+			return nil, errors.New("cannot read a dump from the standard input: there is none")
+		}
+		r.file("standard input", in, 0)
+		return d.done(ctx)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the dump: %w", err)
+	}
+	if info.IsDir() {
+		if err := r.folder(path); err != nil {
+			return nil, err
+		}
+		return d.done(ctx)
+	}
+	f, err := os.Open(path) //nolint:gosec // The path is what the person asks to be read.
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the dump: %w", err)
+	}
+	defer func() { _ = f.Close() }() // It was only read.
+	r.file(filepath.Base(path), f, 0)
+	return d.done(ctx)
+}
+
+type reader struct {
+	ctx  context.Context //nolint:containedctx // One call of Read lives exactly as long.
+	dump *Dump
+}
+
+// folder reads every regular file below root, in the order of their names.
+func (r *reader) folder(root string) error {
+	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		if r.ctx.Err() != nil {
+			return r.ctx.Err()
+		}
+		name := relative(root, path)
+		switch {
+		case err != nil && path == root:
+			return err
+		case err != nil:
+			r.dump.notUnderstood(name, "cannot be read: "+reason(err))
+		case e.IsDir():
+		case e.Type()&fs.ModeSymlink != 0:
+			r.dump.notUnderstood(name, "is a symbolic link, which is not followed")
+		case !e.Type().IsRegular():
+			r.dump.notUnderstood(name, "is not a regular file")
+		default:
+			r.open(path, name)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("cannot read the dump: %w", err)
+	}
+	return nil
+}
+
+func relative(root, path string) string {
+	name, err := filepath.Rel(root, path)
+	if err != nil {
+		return filepath.Base(path)
+	}
+	return filepath.ToSlash(name)
+}
+
+func (r *reader) open(path, name string) {
+	f, err := os.Open(path) //nolint:gosec // Below the folder that the person asks to be read.
+	if err != nil {
+		r.dump.notUnderstood(name, "cannot be read: "+reason(err))
+		return
+	}
+	defer func() { _ = f.Close() }() // It was only read.
+	// Between listing and opening a file may have become something else.
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		r.dump.notUnderstood(name, "is not a regular file")
+		return
+	}
+	r.file(name, f, 0)
+}
+
+// reason is an error without the path, which the source's name says already.
+func reason(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err.Error()
+	}
+	return text.Clean(err.Error())
+}
+
+// file reads one file or member of an archive, whatever is in it.
+func (r *reader) file(name string, in io.Reader, depth int) {
+	b := bufio.NewReaderSize(&bounded{in: in, left: fileLimit, ctx: r.ctx}, 64<<10)
+	head, err := b.Peek(sniff)
+	if err != nil && !errors.Is(err, io.EOF) {
+		r.dump.notUnderstood(name, "cannot be read: "+reason(err))
+		return
+	}
+	switch {
+	case len(head) == 0:
+		r.dump.notUnderstood(name, "is empty")
+	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
+		r.gzip(name, b, depth)
+	case isTar(head):
+		r.tar(name, b, depth)
+	case packed(head) != "":
+		r.dump.notUnderstood(name, "is "+packed(head)+"; unpack it, or make it a .tar.gz")
+	default:
+		r.text(name, b, head)
+	}
+}
+
+func isTar(head []byte) bool {
+	return len(head) >= 512 && bytes.HasPrefix(head[257:], []byte("ustar"))
+}
+
+// packed names the kinds of archive that are not read.
+func packed(head []byte) string {
+	for magic, what := range map[string]string{
+		"PK\x03\x04": "a zip archive", "\x28\xb5\x2f\xfd": "a zstd archive", "BZh": "a bzip2 archive",
+		"\xfd7zXZ\x00": "an xz archive", "7z\xbc\xaf\x27\x1c": "a 7z archive",
+	} {
+		if bytes.HasPrefix(head, []byte(magic)) {
+			return what
+		}
+	}
+	return ""
+}
+
+func (r *reader) gzip(name string, in io.Reader, depth int) {
+	if depth >= archiveDepth {
+		r.dump.notUnderstood(name, "is packed too many times")
+		return
+	}
+	z, err := gzip.NewReader(in)
+	if err != nil {
+		r.dump.notUnderstood(name, "is a damaged gzip file: "+reason(err))
+		return
+	}
+	defer func() { _ = z.Close() }() // It was only read.
+	r.file(strings.TrimSuffix(name, ".gz"), z, depth+1)
+}
+
+func (r *reader) tar(name string, in io.Reader, depth int) {
+	if depth >= archiveDepth {
+		r.dump.notUnderstood(name, "is packed too many times")
+		return
+	}
+	t := tar.NewReader(in)
+	for r.ctx.Err() == nil {
+		h, err := t.Next()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			r.dump.notUnderstood(name, "the archive ends early or is damaged: "+reason(err))
+			return
+		}
+		if h.Typeflag == tar.TypeReg {
+			r.file(strings.TrimPrefix(h.Name, "./"), t, depth+1)
+		}
+	}
+}
+
+// text reads objects from what is neither an archive nor packed.
+func (r *reader) text(name string, in *bufio.Reader, head []byte) {
+	var body io.Reader = in
+	switch {
+	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{0xfe, 0xff}):
+		body = utf16Reader(in) // What PowerShell writes when output is redirected.
+	case bytes.HasPrefix(head, []byte{0xef, 0xbb, 0xbf}):
+		_, _ = in.Discard(3) // They were peeked at.
+		head = head[3:]
+	case bytes.IndexByte(head, 0) >= 0:
+		r.dump.notUnderstood(name, "is a binary file")
+		return
+	}
+	f := &filed{name: name, dump: r.dump}
+	b := bufio.NewReaderSize(body, 64<<10)
+	first := firstByte(b)
+	if first == '{' || first == '[' {
+		f.json(b)
+	} else {
+		f.yaml(b)
+	}
+	f.close(r.ctx)
+}
+
+// firstByte is the first that is no space, without taking it.
+func firstByte(b *bufio.Reader) byte {
+	head, _ := b.Peek(sniff) // Less is fine: the file may be short.
+	head = bytes.TrimLeft(head, " \t\r\n")
+	if len(head) == 0 {
+		return 0
+	}
+	return head[0]
+}
+
+// errTooMuch ends a file that is longer than is read.
+var errTooMuch = errors.New("it is larger than 8 GiB, of which the rest was not read")
+
+// bounded ends with the context, and after as many bytes as it may give.
+type bounded struct {
+	in   io.Reader
+	left int64
+	ctx  context.Context //nolint:containedctx // See reader.
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if err := b.ctx.Err(); err != nil {
+		return 0, err
+	}
+	if b.left <= 0 {
+		return 0, errTooMuch
+	}
+	if int64(len(p)) > b.left {
+		p = p[:b.left]
+	}
+	n, err := b.in.Read(p)
+	b.left -= int64(n)
+	return n, err //nolint:wrapcheck // io.EOF has to stay what it is.
+}
+
+// sourceName is how a file is called among the sources.
+func sourceName(file string) string { return "file/" + text.Clean(file) }
