@@ -3,6 +3,7 @@ package guest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -38,6 +39,15 @@ func registerNode(ctx context.Context, c client.Client, vm VM, kubeletHost strin
 	}
 	if err := c.Get(ctx, client.ObjectKeyFromObject(node), node); err != nil {
 		return fmt.Errorf("get Node %s: %w", vm.Name, err)
+	}
+	// The node lifecycle controller, which does not run here, would take this
+	// taint away from a Node that is ready.
+	untainted := slices.DeleteFunc(slices.Clone(node.Spec.Taints), func(taint corev1.Taint) bool { return taint.Key == corev1.TaintNodeNotReady })
+	if len(untainted) < len(node.Spec.Taints) {
+		node.Spec.Taints = untainted
+		if err := c.Update(ctx, node); err != nil {
+			return fmt.Errorf("update Node %s: %w", vm.Name, err)
+		}
 	}
 	now := metav1.Now()
 	node.Status.Addresses = []corev1.NodeAddress{

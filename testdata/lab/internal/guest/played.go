@@ -71,6 +71,9 @@ func (p podPlayer) Reconcile(ctx context.Context, request reconcile.Request) (re
 	if err := p.client.Get(ctx, request.NamespacedName, pod); err != nil {
 		return reconcile.Result{}, ignore(err)
 	}
+	if _, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]; mirror {
+		return reconcile.Result{}, nil // Written as a whole when its VM boots.
+	}
 	if pod.Spec.NodeName == "" {
 		return p.schedule(ctx, pod)
 	}

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"vksmedic/testdata/lab/internal/proc"
 )
@@ -28,7 +29,6 @@ const (
 
 	marker    = "this-is-a-vksmedic-lab"
 	lockFile  = "lock"
-	pidFile   = "pid"
 	readyFile = "ready.json"
 )
 
@@ -125,10 +125,21 @@ func (d Dir) Acquire() (*Lock, error) {
 	if err := d.Clean(); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	if err := os.WriteFile(d.Path(pidFile), []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {
-		return nil, errors.Join(fmt.Errorf("write the lab's pid: %w", err), file.Close())
+	if err := writePID(file, os.Getpid()); err != nil {
+		return nil, errors.Join(err, file.Close())
 	}
 	return &Lock{file: file}, nil
+}
+
+// writePID says in the lock file who holds it.
+func writePID(file *os.File, pid int) error {
+	if err := file.Truncate(0); err != nil {
+		return fmt.Errorf("write the lab's pid: %w", err)
+	}
+	if _, err := file.WriteAt([]byte(strconv.Itoa(pid)+"\n"), 0); err != nil {
+		return fmt.Errorf("write the lab's pid: %w", err)
+	}
+	return nil
 }
 
 // Release gives the folder back.
@@ -170,15 +181,18 @@ func (d Dir) Running() (int, error) {
 	if syscall.Flock(int(file.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) == nil {
 		return 0, nil // Nobody holds it; closing the file gives it back.
 	}
-	content, err := os.ReadFile(d.Path(pidFile))
-	if err != nil {
-		return 0, fmt.Errorf("read the lab's pid: %w", err)
+	// A daemon that has just taken the lock is about to write its pid.
+	for range 100 {
+		content, err := os.ReadFile(d.Path(lockFile))
+		if err != nil {
+			return 0, fmt.Errorf("read the lab's pid: %w", err)
+		}
+		if pid, err := strconv.Atoi(strings.TrimSpace(string(content))); err == nil {
+			return pid, nil
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
-	if err != nil {
-		return 0, fmt.Errorf("read the lab's pid: %w", err)
-	}
-	return pid, nil
+	return 0, fmt.Errorf("read the lab's pid: none in %s", d.Path(lockFile))
 }
 
 // WriteReady tells the world that everything is staged.
