@@ -1,0 +1,424 @@
+package ui
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"vksmedic/model"
+	"vksmedic/model/text"
+	"vksmedic/ui/styles"
+)
+
+// fleet is the first screen: a line for each cluster, what is flagged first.
+type fleet struct {
+	list      list
+	filter    string
+	namespace string // empty: all.
+	sort      fleetSort
+	all       bool // the healthy ones too, however many.
+
+	// What follows is made from a snapshot and the settings above; made is their key.
+	made    fleetKey
+	entries []fleetEntry
+	natural []int
+	healthy int // entries from here on are in good health.
+}
+
+type fleetSort int
+
+const (
+	sortWorst fleetSort = iota
+	sortName
+	sortVersion
+	sortSince
+	sorts
+)
+
+func (s fleetSort) String() string {
+	switch s {
+	case sortWorst:
+		return "the worst first"
+	case sortName:
+		return "by name"
+	case sortVersion:
+		return "by version, the oldest first"
+	case sortSince:
+		return "by how long, the longest first"
+	case sorts:
+	}
+	return ""
+}
+
+type fleetKey struct {
+	snap      *model.Snapshot
+	filter    string
+	namespace string
+	sort      fleetSort
+}
+
+// fleetEntry is a cluster with what does not change while the snapshot stands.
+type fleetEntry struct {
+	c       *model.Cluster
+	rank    int
+	from    []int
+	since   time.Time
+	version string
+	id      string
+}
+
+// Ranks of clusters without findings, after those of severities.
+const (
+	rankSilent = 3 + iota
+	rankPaused
+	rankMoving
+	rankWell
+)
+
+func fleetRank(c *model.Cluster, now time.Time) int {
+	if w := c.Worst(); w != nil {
+		return w.Severity.Rank()
+	}
+	switch {
+	case silent(c, now) != "":
+		return rankSilent
+	case anyPaused(c):
+		return rankPaused
+	case rollout(c, now) != "" || short(controlPlaneReplicas(c)) || short(workerReplicas(c)):
+		return rankMoving
+	}
+	return rankWell
+}
+
+func fleetColumns() []column {
+	return []column{
+		{sign: true},
+		{title: "CLUSTER", least: 14},
+		{title: "CP", right: true},
+		{title: "WORKERS", right: true},
+		{title: "VERSION", least: 10},
+		{title: "ROLLOUT", least: 9, sentence: true},
+		{title: "FINDING", least: 16, sentence: true},
+		{title: "SINCE", right: true, extra: 2},
+		{title: "CLASS", extra: 4},
+		{title: "ENDPOINT", extra: 3},
+		{title: "AGE", right: true, extra: 1},
+	}
+}
+
+// prepare makes the entries anew where the snapshot or a setting changed.
+func (f *fleet) prepare(m *Model) {
+	k := fleetKey{m.snap, f.filter, f.namespace, f.sort}
+	if k == f.made || m.snap == nil {
+		return
+	}
+	f.made = k
+	now := m.now()
+	f.entries = f.entries[:0]
+	f.natural = make([]int, len(fleetColumns()))
+	want := strings.ToLower(f.filter)
+	for _, c := range m.snap.Clusters {
+		if f.namespace != "" && c.Ref.Namespace != f.namespace {
+			continue
+		}
+		if want != "" && !fleetMatches(c, want) {
+			continue
+		}
+		e := fleetEntry{c: c, rank: fleetRank(c, now), version: versionWords(c, "→"), id: c.Ref.String() + "/"}
+		if w := c.Worst(); w != nil {
+			e.since = w.Since
+		}
+		if f.sort == sortVersion {
+			from, _ := versions(c)
+			e.from = numbers(from)
+		}
+		f.entries = append(f.entries, e)
+		measure(f.natural, f.cells(m, &e, now))
+	}
+	slices.SortStableFunc(f.entries, func(a, b fleetEntry) int { return f.compare(&a, &b) })
+	f.healthy = len(f.entries)
+	if f.sort == sortWorst {
+		for i := range f.entries {
+			if f.entries[i].rank == rankWell {
+				f.healthy = i
+				break
+			}
+		}
+	}
+}
+
+func fleetMatches(c *model.Cluster, want string) bool {
+	if strings.Contains(strings.ToLower(c.Ref.String()), want) {
+		return true
+	}
+	for i := range c.Findings {
+		f := &c.Findings[i]
+		if strings.Contains(strings.ToLower(f.Summary), want) || strings.Contains(strings.ToLower(f.Short), want) ||
+			strings.Contains(f.Signature, want) {
+			return true
+		}
+	}
+	return strings.Contains(versionWords(c, " "), want)
+}
+
+func (f *fleet) compare(a, b *fleetEntry) int {
+	byName := cmp.Or(strings.Compare(a.c.Ref.Namespace, b.c.Ref.Namespace), strings.Compare(a.c.Ref.Name, b.c.Ref.Name))
+	switch f.sort {
+	case sortName, sorts:
+		return byName
+	case sortVersion:
+		return cmp.Or(slices.Compare(a.from, b.from), byName)
+	case sortSince:
+		return cmp.Or(sinceOrder(a.since, b.since), byName)
+	case sortWorst:
+	}
+	aw, bw := a.c.Worst(), b.c.Worst()
+	suspected := 0
+	if aw != nil && bw != nil {
+		suspected = cmp.Compare(confidenceRank(aw), confidenceRank(bw))
+	}
+	return cmp.Or(cmp.Compare(a.rank, b.rank), suspected, sinceOrder(a.since, b.since), byName)
+}
+
+func confidenceRank(f *model.Finding) int {
+	if f.Confidence == model.Confirmed {
+		return 0
+	}
+	return 1
+}
+
+// sinceOrder puts the earliest first and what is not known last.
+func sinceOrder(a, b time.Time) int {
+	switch {
+	case a.Equal(b):
+		return 0
+	case before(a, b):
+		return -1
+	}
+	return 1
+}
+
+func (f *fleet) cells(m *Model, e *fleetEntry, now time.Time) []cell {
+	st := &m.styles
+	c := e.c
+	sign, style := signOk, &st.Ok
+	findingStyle := &st.Muted
+	words := findingWords(c)
+	if w := c.Worst(); w != nil {
+		sign, style = m.severity(w.Severity)
+		findingStyle = style
+	} else {
+		switch e.rank {
+		case rankSilent:
+			sign, style = signQuiet, &st.Muted
+		case rankPaused:
+			sign, style = signQuiet, &st.Warn
+			words, findingStyle = "paused: nothing mends itself", &st.Warn
+		case rankMoving:
+			sign, style = signQuiet, &st.Accent
+		}
+		if s := silent(c, now); s != "" {
+			words = s
+		}
+	}
+	if c.Worst() != nil && anyPaused(c) {
+		words += ", paused"
+	}
+	cp, workers := controlPlaneReplicas(c), workerReplicas(c)
+	cpStyle, workersStyle := (*styles.Style)(nil), (*styles.Style)(nil)
+	if short(cp) {
+		cpStyle = &st.Warn
+	}
+	if short(workers) {
+		workersStyle = &st.Warn
+	}
+	moving, movingStyle := rollout(c, now), (*styles.Style)(nil)
+	if moving == "" {
+		moving, movingStyle = "—", &st.Muted
+	}
+	class, endpoint := "", ""
+	if c.Object != nil {
+		class, endpoint = clean(c.Object.Class), clean(c.Object.Endpoint)
+	}
+	started := ""
+	if w := c.Worst(); w != nil {
+		started = since(now, w.Since)
+	}
+	return []cell{
+		{sign, style}, {clusterName(c.Ref), nil}, {replicasWords(cp), cpStyle}, {replicasWords(workers), workersStyle},
+		{e.version, nil}, {moving, movingStyle}, {words, findingStyle}, {started, &st.Muted},
+		{class, &st.Muted}, {endpoint, &st.Muted}, {knownAge(c, now), &st.Muted},
+	}
+}
+
+// knownAge is how old the knowledge of a cluster's inside is.
+func knownAge(c *model.Cluster, now time.Time) string {
+	s := c.Workload.NodesSource
+	if s.Seen.IsZero() {
+		return "—"
+	}
+	if a := s.Age(now); a >= 0 {
+		return text.Age(a)
+	}
+	return "—"
+}
+
+func (f *fleet) rows(m *Model, w int) []row {
+	if m.snap == nil {
+		return nil
+	}
+	f.prepare(m)
+	body := lay(m.w, m.h).body
+	_, room := f.room(m, w, body.h)
+	shown := f.shown(room)
+	cols := fleetColumns()
+	widths := columnWidths(cols, f.natural, w-1)
+	now := m.now()
+	out := make([]row, 0, shown+1)
+	for i := range f.entries[:shown] {
+		e := &f.entries[i]
+		out = append(out, row{
+			id:     e.id,
+			draw:   func() string { return drawRow(cols, widths, f.cells(m, e, now)) },
+			target: clusterTarget(e.c),
+			open:   func(m *Model) tea.Cmd { return m.push(&clusterView{ref: e.c.Ref}) },
+		})
+	}
+	if rest := len(f.entries) - shown; rest > 0 {
+		words := itoa(rest) + " more in good health"
+		out = append(out, row{
+			id: "more",
+			draw: func() string {
+				return m.styles.Ok.Render(signOk) + " " + words + m.styles.Muted.Render("   a shows all")
+			},
+			open: func(m *Model) tea.Cmd { f.all = true; return nil },
+		})
+	}
+	return out
+}
+
+// shown is how many entries stand on the screen: all that are flagged, and as many
+// of the healthy ones as fit, unless all are asked for.
+func (f *fleet) shown(room int) int {
+	n := len(f.entries)
+	if f.all || f.filter != "" || f.sort != sortWorst || n <= room {
+		return n
+	}
+	return min(n, max(f.healthy, room-1))
+}
+
+func clusterTarget(c *model.Cluster) *Target {
+	if c.Object == nil {
+		return nil
+	}
+	return &Target{Ref: c.Object.Ref(), Cluster: c.Ref}
+}
+
+func (f *fleet) theList() *list                           { return &f.list }
+func (f *fleet) room(_ *Model, _, h int) (top, lines int) { return 1, h - 1 }
+func (f *fleet) cluster() model.ClusterRef                { return model.ClusterRef{} }
+func (f *fleet) click(m *Model, _, y int) tea.Cmd         { return m.clickList(f, y) }
+func (f *fleet) wheel(m *Model, down bool)                { m.wheelList(f, down) }
+func (f *fleet) name() string                             { return "" }
+
+func (f *fleet) bindings(m *Model) []key.Binding {
+	k := m.keys
+	return append([]key.Binding{k.Open, k.Filter, k.Namespace, k.Sort, k.All, k.Quit, k.Refresh, k.Command, k.YAML, k.Describe}, k.moves()...)
+}
+
+func (f *fleet) key(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) {
+	switch {
+	case key.Matches(k, m.keys.Quit):
+		return m.quit(), true
+	case key.Matches(k, m.keys.Back): // esc: what narrows the view goes first.
+		f.filter, f.namespace, f.all = "", "", false
+		return nil, true
+	case key.Matches(k, m.keys.Filter):
+		was := f.filter
+		return m.ask(prompt{
+			label:  "/",
+			change: func(_ *Model, s string) { f.filter = strings.TrimSpace(s) },
+			cancel: func(*Model) { f.filter = was },
+		}, f.filter), true
+	case key.Matches(k, m.keys.Namespace):
+		return m.push(&namespaces{}), true
+	case key.Matches(k, m.keys.Sort):
+		f.sort = (f.sort + 1) % sorts
+		return m.say(false, "sorted "+f.sort.String()), true
+	case key.Matches(k, m.keys.All):
+		f.all = !f.all
+		return nil, true
+	}
+	return m.onList(f, k)
+}
+
+func (f *fleet) draw(m *Model, w, h int) []string {
+	st := &m.styles
+	if m.snap == nil {
+		return f.asking(m, h)
+	}
+	f.prepare(m)
+	cols := fleetColumns()
+	if mark := map[fleetSort]int{sortName: 1, sortVersion: 4, sortSince: 7}[f.sort]; mark > 0 {
+		cols[mark].title += "↓"
+	}
+	head := " " + drawHead(cols, columnWidths(cols, f.natural, w-1), &st.Head)
+	var narrowed []string
+	if f.namespace != "" {
+		narrowed = append(narrowed, "namespace "+clean(f.namespace))
+	}
+	if f.filter != "" {
+		narrowed = append(narrowed, "filter "+clean(f.filter))
+	}
+	if len(f.entries) == 0 {
+		return append([]string{head, ""}, f.empty(m, narrowed)...)
+	}
+	out := m.drawList(f, []string{head}, w, h)
+	if len(narrowed) > 0 && len(out) < h {
+		out = append(out, "", st.Muted.Render(" "+strings.Join(narrowed, ", ")+": "+itoa(len(f.entries))+" of "+
+			plural(len(m.snap.Clusters), "cluster", "clusters")+"   esc shows all"))
+	}
+	return out[:min(len(out), h)]
+}
+
+// empty says why there is nothing.
+func (f *fleet) empty(m *Model, narrowed []string) []string {
+	st := &m.styles
+	if len(narrowed) > 0 && len(m.snap.Clusters) > 0 {
+		return []string{"   no cluster with " + strings.Join(narrowed, ", ") + st.Muted.Render("   esc shows all")}
+	}
+	var out []string
+	waiting, problems := 0, 0
+	for _, s := range allSources(m.snap, m.now()) {
+		switch s.State {
+		case model.SourceWaiting:
+			waiting++
+		case model.SourceOK:
+		case model.SourceStale, model.SourceForbidden, model.SourceUnreachable, model.SourceNotServed, model.SourceNotUnderstood:
+			if problems++; problems <= 8 {
+				sign, style := m.sourceStyle(s.State)
+				out = append(out, "   "+style.Render(sign+" "+strings.ReplaceAll(string(s.State), "-", " "))+"  "+clean(s.Name)+
+					st.Muted.Render("  "+clean(s.Detail)))
+			}
+		}
+	}
+	first := "   no clusters here"
+	if waiting > 0 || len(m.snap.Sources) == 0 {
+		first = "   waiting for the first answer: " + plural(waiting, "source", "sources") + " asked"
+	}
+	return append([]string{first}, out...)
+}
+
+// asking is the very first frame.
+func (f *fleet) asking(m *Model, _ int) []string {
+	st := &m.styles
+	who := clean(host(m.o.Where.Server))
+	if m.o.Where.Dump != "" {
+		who = clean(m.o.Where.Dump)
+	}
+	return []string{"", "   asking " + who + " …", "", st.Muted.Render("   clusters appear as they are found; :sources says what is being looked at")}
+}

@@ -1,0 +1,149 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"golang.org/x/term"
+
+	"vksmedic/model"
+	"vksmedic/remedies"
+)
+
+// ErrNoTerminal says that there is no terminal to draw on.
+var ErrNoTerminal = errors.New("not a terminal: the dashboard needs one; vksmedic scan does the same for pipes and scripts")
+
+// Where says what is being looked at; it stands on every screen and in the
+// terminal's title.
+type Where struct {
+	Context, Server, User string
+	// Dump is the file or folder that is looked at in place of a Supervisor.
+	Dump string
+	// ReadOnly is why nothing can be changed, in words; empty where it can.
+	ReadOnly string
+	// Insecure says that the kubeconfig switches the checking of certificates off.
+	Insecure bool
+}
+
+// Target is an object that can be opened: one of the Supervisor's, or one inside a
+// workload cluster.
+type Target struct {
+	Ref model.ObjectRef
+	// Cluster is the cluster it belongs to; Workload says that it is read from that
+	// cluster's own API server.
+	Cluster  model.ClusterRef
+	Workload bool
+}
+
+// Reader reads an object live and whole. Both return text for people; they are
+// called in the background and end when the context does.
+type Reader interface {
+	YAML(ctx context.Context, t Target) (string, error)
+	Describe(ctx context.Context, t Target) (string, error)
+}
+
+// Wizard walks findings through their articles: package remedies' Runner.
+type Wizard interface {
+	// Pending are the walks that were left before their end, those that
+	// cannot be picked up here included.
+	Pending(ctx context.Context) ([]remedies.Pending, error)
+	Begin(ctx context.Context, f *model.Finding) (Walk, error)
+	Resume(ctx context.Context, id string) (Walk, error)
+}
+
+// Walk is one finding on its way through an article.
+type Walk interface {
+	// View is the picture of this moment; it does no I/O.
+	View() remedies.View
+	// Enter does the read-only part of the current step.
+	Enter(ctx context.Context) error
+	Choose(id string)
+	Next(ctx context.Context) error
+	// Back goes to the step before, Undo to the one that takes back what was changed last:
+	// neither writes anything, both may have to wait for what is under way.
+	Back()
+	Undo(ctx context.Context) error
+	// Apply changes something: exactly what the preview with this token showed.
+	Apply(ctx context.Context, token, typed string) error
+	// ByHand verifies what the engineer did elsewhere.
+	ByHand(ctx context.Context) error
+	// Follow reports how the change or the wait goes, until it is over.
+	Follow(ctx context.Context, report func(remedies.Progress)) error
+	// Leave gives back what the walk holds; it can be resumed.
+	Leave()
+}
+
+// LogLine is a message of a library or of the API: client-go's log, a deprecation
+// warning.
+type LogLine struct {
+	At    time.Time
+	Level string // error, warning or info.
+	Text  string
+}
+
+// Options are what the screen works with. Channels may be nil.
+type Options struct {
+	In  io.Reader
+	Out io.Writer
+	Env []string
+
+	Where Where
+	// Snapshots are drawn as they come, at most ten a second; the newest counts.
+	Snapshots <-chan *model.Snapshot
+	// Refresh looks again now; Attend says which cluster is open on the screen (the
+	// zero ClusterRef: none). Both return at once.
+	Refresh func()
+	Attend  func(model.ClusterRef)
+	Reader  Reader
+	Wizard  Wizard
+	// Address is where the article of a finding can be read, empty where there is none.
+	Address  func(*model.Finding) string
+	Commands <-chan remedies.Command
+	Log      <-chan LogLine
+	Now      func() time.Time
+
+	// Emulated says that In and Out are a terminal although the operating system does
+	// not think so: an emulator in a test.
+	Emulated bool
+	// Tea are further options for Bubble Tea.
+	Tea []tea.ProgramOption
+}
+
+// framesPerSecond bounds how long a frame waits to be written: 8 ms.
+const framesPerSecond = 120
+
+// Run shows the screen until the engineer quits or ctx ends; ending by ctx is no
+// error. It returns [ErrNoTerminal] before anything was touched where In or Out is
+// no terminal. Bubble Tea gives the terminal back as it was, also after a panic or
+// SIGTERM.
+func Run(ctx context.Context, o Options) error {
+	if !o.Emulated && (!isTerminal(o.In) || !isTerminal(o.Out)) {
+		return ErrNoTerminal
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	out, written := count(o.Out)
+	m := newModel(ctx, o, written)
+	opts := []tea.ProgramOption{
+		tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(out), tea.WithFPS(framesPerSecond),
+	}
+	if o.Env != nil {
+		opts = append(opts, tea.WithEnvironment(o.Env))
+	}
+	_, err := tea.NewProgram(m, append(opts, o.Tea...)...).Run()
+	cancel() // What is in the background ends, so that the walks can be let go.
+	m.leave()
+	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, tea.ErrInterrupted) {
+		return fmt.Errorf("the screen stopped: %w", err)
+	}
+	return nil
+}
+
+func isTerminal(x any) bool {
+	f, ok := x.(file)
+	return ok && term.IsTerminal(int(f.Fd())) //nolint:gosec // A file descriptor is a small number.
+}

@@ -1,0 +1,355 @@
+package ui
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"vksmedic/model"
+	"vksmedic/model/text"
+	"vksmedic/ui/styles"
+)
+
+// header is the two lines that stand on every screen: where one is and whether one
+// can write, and how fresh all of it is.
+func (m *Model) header(w int) []string {
+	return []string{m.whereLine(w), m.sourcesLine(w)}
+}
+
+func (m *Model) whereLine(w int) string {
+	st := &m.styles
+	o := m.o.Where
+	right, rightWidth := "", 0
+	add := func(s string, style *styles.Style) {
+		if rightWidth > 0 {
+			right += " · "
+			rightWidth += 3
+		}
+		right += style.Render(s)
+		rightWidth += width(s)
+	}
+	if o.Dump != "" {
+		add("dump", &st.Muted)
+	} else {
+		add(m.vks(), &st.Muted)
+	}
+	if o.Insecure {
+		add("TLS NOT CHECKED", &st.DangerStrong)
+	}
+	if o.ReadOnly != "" || o.Dump != "" {
+		add("read-only", &st.Strong)
+	} else {
+		add("read-write", &st.Accent)
+	}
+	room := max(0, w-len("vksmedic")-2*gap-rightWidth)
+	left := m.where(room)
+	return st.Strong.Render("vksmedic") + "  " + pad(left, room, false) + "  " + right
+}
+
+// where is context, user and server; the server is the first to be cut.
+func (m *Model) where(room int) string {
+	o := m.o.Where
+	if o.Dump != "" {
+		s := clean(o.Dump)
+		at := ""
+		if m.snap != nil && !m.snap.At.IsZero() {
+			at = " as of " + exact(m.snap.At)
+		} else if m.snap != nil {
+			at = " (no time in it)"
+		}
+		return cutMiddle(s, max(8, room-width(at))) + at
+	}
+	parts := []string{clean(o.Context), clean(o.User), clean(host(o.Server))}
+	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
+	s := strings.Join(parts, " · ")
+	for width(s) > room && len(parts) > 1 {
+		last := parts[len(parts)-1]
+		rest := room - width(strings.Join(parts[:len(parts)-1], " · ")) - 3
+		if rest >= 8 {
+			parts[len(parts)-1] = cutMiddle(last, rest)
+			return strings.Join(parts, " · ")
+		}
+		parts = parts[:len(parts)-1]
+		s = strings.Join(parts, " · ")
+	}
+	return cutMiddle(s, room)
+}
+
+// host is a server's address without what goes without saying.
+func host(server string) string {
+	u, err := url.Parse(server)
+	if err != nil || u.Host == "" {
+		return server
+	}
+	return u.Host + strings.TrimSuffix(u.Path, "/")
+}
+
+func (m *Model) vks() string {
+	if m.snap == nil {
+		return "VKS ?"
+	}
+	s := m.snap.Supervisor
+	switch {
+	case s.VKS != "":
+		v, _, _ := strings.Cut(clean(s.VKS), "+")
+		return "VKS " + v
+	case s.VKSAtLeast != "":
+		return "VKS ≥ " + clean(s.VKSAtLeast)
+	}
+	return "VKS ?"
+}
+
+// sourceRank orders the states of a source, the worst first.
+func sourceRank(s model.SourceState) int {
+	switch s {
+	case model.SourceUnreachable:
+		return 0
+	case model.SourceStale:
+		return 1
+	case model.SourceForbidden:
+		return 2
+	case model.SourceNotUnderstood:
+		return 3
+	case model.SourceWaiting:
+		return 4
+	case model.SourceNotServed:
+		return 5
+	case model.SourceOK:
+		return 6
+	}
+	return 7
+}
+
+// sourceStyle is the sign and the style of a source's state.
+func (m *Model) sourceStyle(s model.SourceState) (string, *styles.Style) {
+	switch s {
+	case model.SourceUnreachable:
+		return signBad, &m.styles.Danger
+	case model.SourceStale, model.SourceNotUnderstood:
+		return signWarn, &m.styles.Warn
+	case model.SourceForbidden:
+		return signUnknown, &m.styles.Warn
+	case model.SourceOK:
+		return signOk, &m.styles.Ok
+	case model.SourceNotServed, model.SourceWaiting:
+	}
+	return signQuiet, &m.styles.Muted
+}
+
+// allSources are the Supervisor's or the dump's sources and each cluster's own, the
+// worst first.
+func allSources(sn *model.Snapshot, now time.Time) []model.Source {
+	out := slices.Clone(sn.Sources)
+	have := make(map[string]bool, len(out))
+	for i := range out {
+		have[out[i].Name] = true
+	}
+	for _, c := range sn.Clusters {
+		for _, s := range []model.Source{c.Workload.NodesSource, c.Workload.PodsSource, c.Workload.BudgetsSource} {
+			if s.Name != "" && !have[s.Name] {
+				have[s.Name] = true
+				out = append(out, s)
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b model.Source) int {
+		if d := cmp.Compare(sourceRank(a.State), sourceRank(b.State)); d != 0 {
+			return d
+		}
+		if d := cmp.Compare(b.Age(now), a.Age(now)); d != 0 {
+			return d
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return out
+}
+
+// sourcesLine says how fresh the picture is, worst first; :sources has all of it.
+func (m *Model) sourcesLine(w int) string {
+	st := &m.styles
+	if m.snap == nil {
+		who := host(m.o.Where.Server)
+		if m.o.Where.Dump != "" {
+			who = m.o.Where.Dump
+		}
+		return st.Muted.Render(cutEnd("asking "+clean(who)+" …", w))
+	}
+	now := m.now()
+	var parts []string
+	put := func(style *styles.Style, s string) { parts = append(parts, style.Render(s)) }
+	top, bad, waiting := m.supervisorSources(now)
+	switch {
+	case m.snap.Dump:
+		put(&st.Muted, plural(len(m.snap.Sources), "file", "files"))
+	case top < 0 && waiting > 0:
+		put(&st.Muted, "asking …")
+	case top < 0: // Nothing is well; what is wrong follows.
+	case top == 0:
+		put(&st.Ok, "live")
+	default:
+		put(&st.Muted, "as of "+text.Age(top)+" ago")
+	}
+	if waiting > 0 && top >= 0 {
+		put(&st.Muted, plural(waiting, "source", "sources")+" still asked")
+	}
+	if n, of := workloadSources(m.snap); of > 0 {
+		style := &st.Muted
+		if n < of {
+			style = &st.Warn
+		}
+		put(style, "workload "+itoa(n)+" of "+itoa(of))
+	}
+	for _, b := range bad {
+		_, style := m.sourceStyle(b.state)
+		put(style, b.words)
+	}
+	s := strings.Join(parts, st.Muted.Render(" · "))
+	hint := ""
+	if len(bad) > 0 {
+		hint = st.Muted.Render("  :sources")
+	}
+	return cutEnd(s, max(0, w-width(hint))) + hint
+}
+
+type badSources struct {
+	state model.SourceState
+	words string
+}
+
+// supervisorSources is the age of the oldest readable source that is not a
+// cluster's own (negative if there is none), the states that are not well, each
+// with its number, its first name and its age, and how many are still asked.
+func (m *Model) supervisorSources(now time.Time) (oldest time.Duration, bad []badSources, waiting int) {
+	oldest = -1
+	counts := map[model.SourceState]int{}
+	firsts := map[model.SourceState]*model.Source{}
+	for i := range m.snap.Sources {
+		s := &m.snap.Sources[i]
+		if strings.HasPrefix(s.Name, "workload/") {
+			continue
+		}
+		switch s.State {
+		case model.SourceOK:
+			oldest = max(oldest, s.Age(now))
+		case model.SourceWaiting:
+			waiting++
+		case model.SourceStale, model.SourceForbidden, model.SourceUnreachable, model.SourceNotServed, model.SourceNotUnderstood:
+			counts[s.State]++
+			if f := firsts[s.State]; f == nil || s.Age(now) > f.Age(now) {
+				firsts[s.State] = s
+			}
+		}
+	}
+	for _, state := range []model.SourceState{
+		model.SourceUnreachable, model.SourceStale, model.SourceForbidden, model.SourceNotUnderstood, model.SourceNotServed,
+	} {
+		n := counts[state]
+		if n == 0 {
+			continue
+		}
+		words := strings.ReplaceAll(string(state), "-", " ") + ": " + strings.TrimPrefix(clean(firsts[state].Name), "supervisor/")
+		if n > 1 {
+			words += " +" + itoa(n-1)
+		}
+		if a := firsts[state].Age(now); a > 0 && state != model.SourceForbidden && state != model.SourceNotServed && !m.snap.Dump {
+			words += " " + text.Age(a)
+		}
+		bad = append(bad, badSources{state, words})
+	}
+	return oldest, bad, waiting
+}
+
+// workloadSources is in how many clusters the nodes could be read, of those asked.
+func workloadSources(sn *model.Snapshot) (ok, asked int) {
+	for _, c := range sn.Clusters {
+		switch c.Workload.NodesSource.State {
+		case model.SourceOK:
+			ok++
+			asked++
+		case model.SourceStale, model.SourceForbidden, model.SourceUnreachable, model.SourceNotServed, model.SourceNotUnderstood:
+			asked++
+		case model.SourceWaiting:
+		}
+	}
+	return ok, asked
+}
+
+// message is the line for what just happened.
+func (m *Model) message(w int) string {
+	if m.flash == "" {
+		return ""
+	}
+	s := cutEnd(m.flash, w)
+	if m.flashBad {
+		return m.styles.Danger.Render(s)
+	}
+	return m.styles.Muted.Render(s)
+}
+
+// footer is the keys that do something here, as many as fit.
+func (m *Model) footer(w int) string {
+	var b strings.Builder
+	used := 0
+	put := func(keyName, does string) bool {
+		n := width(keyName) + 1 + width(does)
+		if used > 0 {
+			n += 3
+		}
+		if used+n > w {
+			return false
+		}
+		if used > 0 {
+			b.WriteString("   ")
+		}
+		used += n
+		b.WriteString(m.styles.Accent.Render(keyName))
+		b.WriteByte(' ')
+		b.WriteString(does)
+		return true
+	}
+	const help = "? help"
+	w -= len(help) + 3
+	for _, x := range m.top().bindings(m) {
+		if k, does := shortHelp(x); k != "" && !put(k, does) {
+			break
+		}
+	}
+	w += len(help) + 3
+	put("?", "help")
+	return b.String()
+}
+
+// title is the terminal's title: where one is, whether one can write, what is wrong.
+func (m *Model) title() string {
+	o := m.o.Where
+	parts := []string{"vksmedic"}
+	if o.Dump != "" {
+		parts = append(parts, clean(o.Dump), "read-only")
+	} else {
+		parts = append(parts, clean(o.Context), clean(o.User))
+		if o.ReadOnly != "" {
+			parts = append(parts, "read-only")
+		}
+	}
+	if m.snap != nil {
+		bad := 0
+		for _, c := range m.snap.Clusters {
+			if w := c.Worst(); w != nil && w.Severity == model.Critical {
+				bad++
+			}
+		}
+		if bad > 0 {
+			parts = append(parts, signBad+itoa(bad))
+		}
+	}
+	if name := m.top().name(); name != "" {
+		parts = append(parts, name)
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
+}
+
+var _ tea.Model = (*Model)(nil)

@@ -1,0 +1,582 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"vksmedic/model"
+	"vksmedic/remedies"
+)
+
+// wizard walks one finding through its article. It decides nothing about the
+// cluster: it shows what the walk says and passes on what the engineer asks for.
+// Enter only ever reads and goes on; a change is applied by its own key, and only
+// as arm allows.
+type wizard struct {
+	title string
+	ref   model.ClusterRef
+	walk  Walk
+	view  remedies.View
+
+	// busy is what is being done in the background, in words; keys that would start
+	// something else are thrown away meanwhile.
+	busy string
+	// applying is set while a change is being written, following while its end or a
+	// wait is being watched.
+	applying, following bool
+	progress            *remedies.Progress
+	failed              string // the last error, in words.
+	entered             string // id of the step that was entered.
+	left                bool
+	stop                context.CancelFunc // ends what is in the background.
+
+	arm    arm
+	off    int
+	option int
+}
+
+// wizardMsg is the end of something the wizard started, or news about it.
+type wizardMsg struct {
+	wizard   *wizard
+	did      wizardDid
+	walk     Walk
+	progress *remedies.Progress
+	news     <-chan remedies.Progress
+	err      error
+}
+
+type wizardDid int
+
+const (
+	didBegin wizardDid = iota
+	didEnter
+	didNext // or went back, or to what takes a change back.
+	didApply
+	didByHand
+	didFollow
+	didProgress
+)
+
+func (w *wizard) start(_ *Model, f func() (Walk, error)) tea.Cmd {
+	return w.guard("opening the article", didBegin, func() wizardMsg {
+		walk, err := f()
+		return wizardMsg{walk: walk, err: err}
+	})
+}
+
+// guard runs f in the background and brings its end, or its panic, back to this wizard.
+func (w *wizard) guard(what string, did wizardDid, f func() wizardMsg) tea.Cmd {
+	inner := guard(what, func() tea.Msg {
+		msg := f()
+		msg.wizard, msg.did = w, did
+		return msg
+	})
+	return func() tea.Msg {
+		msg := inner()
+		if p, ok := msg.(panicMsg); ok {
+			// The wizard must not wait for ever; the stack goes to the log as well.
+			return tea.BatchMsg{
+				func() tea.Msg { return p },
+				func() tea.Msg { return wizardMsg{wizard: w, did: did, err: errPanic(what)} },
+			}
+		}
+		return msg
+	}
+}
+
+type errPanic string
+
+func (e errPanic) Error() string {
+	return string(e) + " failed inside vksmedic; :log has the details, and r looks again"
+}
+
+func (w *wizard) background(m *Model) context.Context {
+	w.halt()
+	ctx, cancel := context.WithCancel(m.ctx)
+	w.stop = cancel
+	return ctx
+}
+
+func (w *wizard) halt() {
+	if w.stop != nil {
+		w.stop()
+		w.stop = nil
+	}
+	w.following = false
+}
+
+// refresh takes the walk's picture of this moment.
+func (w *wizard) refresh() {
+	before := w.stepID()
+	w.view = w.walk.View()
+	if w.view.Progress != nil {
+		w.progress = w.view.Progress
+	}
+	if w.stepID() != before {
+		w.off, w.progress = 0, w.view.Progress
+	}
+	if c := w.view.Choice; c != nil {
+		for i := range c.Options {
+			if c.Options[i].ID == c.Selected {
+				w.option = i
+			}
+		}
+		w.option = min(max(w.option, 0), max(0, len(c.Options)-1))
+	}
+}
+
+func (w *wizard) step() *remedies.StepView {
+	if w.view.Current < 0 || w.view.Current >= len(w.view.Steps) {
+		return nil
+	}
+	return &w.view.Steps[w.view.Current]
+}
+
+func (w *wizard) stepID() string {
+	if s := w.step(); s != nil {
+		return s.ID
+	}
+	return ""
+}
+
+// over says whether a step is behind us.
+func over(s remedies.StepState) bool {
+	switch s {
+	case remedies.StateDone, remedies.StateByHand, remedies.StateSkipped, remedies.StateUndone:
+		return true
+	case remedies.StatePending, remedies.StateCurrent, remedies.StateFailed, remedies.StateUnsure:
+	}
+	return false
+}
+
+// enter does the read-only part of the current step.
+func (w *wizard) enter(m *Model) tea.Cmd {
+	if w.step() == nil || w.walk == nil {
+		return nil
+	}
+	ctx, walk := w.background(m), w.walk
+	w.busy, w.failed, w.progress = "looking …", "", nil
+	return w.guard("looking", didEnter, func() wizardMsg { return wizardMsg{err: walk.Enter(ctx)} })
+}
+
+func (w *wizard) next(m *Model) tea.Cmd {
+	ctx, walk := w.background(m), w.walk
+	w.busy, w.failed = "going on …", ""
+	return w.guard("going on", didNext, func() wizardMsg { return wizardMsg{err: walk.Next(ctx)} })
+}
+
+// back goes to the step before. It waits for what is under way, so it is no work for
+// Update.
+func (w *wizard) back(m *Model) tea.Cmd {
+	w.background(m)
+	walk := w.walk
+	w.busy, w.failed = "stepping back …", ""
+	return w.guard("stepping back", didNext, func() wizardMsg { walk.Back(); return wizardMsg{} })
+}
+
+// undo goes to the step that takes back what was changed last: another preview,
+// another confirmation.
+func (w *wizard) undo(m *Model) tea.Cmd {
+	ctx, walk := w.background(m), w.walk
+	w.busy, w.failed = "going to what takes it back …", ""
+	return w.guard("going to what takes it back", didNext, func() wizardMsg { return wizardMsg{err: walk.Undo(ctx)} })
+}
+
+// canUndo says whether something that was changed can be taken back now.
+func (w *wizard) canUndo() bool {
+	if w.busy != "" || w.walk == nil || w.view.Finished {
+		return false
+	}
+	for i := range w.view.Steps {
+		if w.view.Steps[i].Undoable {
+			return true
+		}
+	}
+	return false
+}
+
+// apply asks for the change that this preview showed.
+func (w *wizard) apply(m *Model, token, typed string) tea.Cmd {
+	w.halt()
+	walk, ctx := w.walk, m.ctx
+	w.busy, w.applying, w.failed = "applying …", true, ""
+	m.quitting = false
+	return w.guard("applying", didApply, func() wizardMsg { return wizardMsg{err: walk.Apply(ctx, token, typed)} })
+}
+
+func (w *wizard) byHand(m *Model) tea.Cmd {
+	ctx, walk := w.background(m), w.walk
+	w.busy, w.failed = "checking what was done by hand …", ""
+	return w.guard("checking what was done by hand", didByHand, func() wizardMsg { return wizardMsg{err: walk.ByHand(ctx)} })
+}
+
+// follow watches a wait, or a change that was applied, until it is over.
+func (w *wizard) follow(m *Model) tea.Cmd {
+	ctx, walk := w.background(m), w.walk
+	w.following = true
+	// One place: what is not drawn yet is replaced by what is newer.
+	news := make(chan remedies.Progress, 1)
+	report := func(p remedies.Progress) {
+		for {
+			select {
+			case news <- p:
+				return
+			default:
+			}
+			select {
+			case <-news:
+			default:
+			}
+		}
+	}
+	run := w.guard("following", didFollow, func() wizardMsg {
+		defer close(news)
+		return wizardMsg{err: walk.Follow(ctx, report)}
+	})
+	return tea.Batch(run, w.listen(news))
+}
+
+func (w *wizard) listen(news <-chan remedies.Progress) tea.Cmd {
+	return func() tea.Msg {
+		p, ok := <-news
+		if !ok {
+			return nil
+		}
+		return wizardMsg{wizard: w, did: didProgress, progress: &p, news: news}
+	}
+}
+
+// got takes what came back.
+func (w *wizard) got(m *Model, msg wizardMsg) tea.Cmd {
+	if msg.did == didBegin {
+		return w.gotWalk(m, msg)
+	}
+	if msg.did == didProgress {
+		if w.following {
+			w.progress = msg.progress
+			w.view = w.walk.View()
+		}
+		return w.listen(msg.news)
+	}
+	canceled := msg.err != nil && m.ctx.Err() == nil && errors.Is(msg.err, context.Canceled)
+	if msg.did == didFollow && (canceled || !w.following) {
+		return nil // Stepped back or left; nothing failed.
+	}
+	if msg.did == didApply {
+		w.applying, m.quitting = false, false
+	}
+	w.busy = ""
+	if w.left {
+		return w.leaveLater(m)
+	}
+	w.refresh()
+	if msg.err != nil && !canceled {
+		w.failed = msg.err.Error()
+		w.off = 0
+	}
+	switch msg.did {
+	case didEnter:
+		if msg.err == nil {
+			w.entered = w.stepID()
+			if s := w.step(); s != nil && s.Kind == remedies.StepWait && !over(s.State) {
+				return w.follow(m)
+			}
+		}
+	case didNext:
+		if msg.err == nil && !w.view.Finished {
+			return w.enter(m)
+		}
+	case didApply:
+		if msg.err == nil {
+			w.off = 0
+			return w.follow(m)
+		}
+	case didFollow:
+		w.following = false
+	case didByHand, didBegin, didProgress:
+	}
+	return nil
+}
+
+func (w *wizard) gotWalk(m *Model, msg wizardMsg) tea.Cmd {
+	w.busy = ""
+	if msg.err != nil {
+		w.failed = msg.err.Error()
+		return nil
+	}
+	w.walk = msg.walk
+	if w.left {
+		return w.leaveLater(m)
+	}
+	w.refresh()
+	return w.enter(m)
+}
+
+// leaveLater lets go of the walk in the background; nothing is lost.
+func (w *wizard) leaveLater(m *Model) tea.Cmd {
+	w.left = true
+	w.halt()
+	if w.walk == nil || w.applying || w.busy != "" {
+		return nil // Done when what is under way comes back.
+	}
+	walk := w.walk
+	w.walk = nil
+	return batch(guard("leaving", func() tea.Msg { walk.Leave(); return nil }),
+		m.say(false, "left; nothing is lost: :walks picks it up"))
+}
+
+func (w *wizard) cluster() model.ClusterRef { return w.ref }
+func (w *wizard) name() string              { return "fix " + clusterName(w.ref) }
+
+// applicable is the preview that a key could apply, or nil: a change that is not
+// blocked and not done, with nothing under way.
+func (w *wizard) applicable() *remedies.Preview {
+	s, p := w.step(), w.view.Preview
+	if s == nil || p == nil || s.Kind != remedies.StepChange || over(s.State) || p.Token == "" ||
+		p.Blocked != "" || p.Done != "" || w.view.ReadOnly != "" || w.busy != "" || w.following || w.walk == nil {
+		return nil
+	}
+	return p
+}
+
+// canGoOn says whether enter leads to the next step.
+func (w *wizard) canGoOn() bool {
+	s := w.step()
+	if s == nil || w.busy != "" || w.following || w.walk == nil || w.entered != s.ID {
+		return false
+	}
+	if over(s.State) {
+		return true
+	}
+	switch s.Kind {
+	case remedies.StepLook:
+		return w.failed == ""
+	case remedies.StepChoose:
+		return w.failed == "" && w.view.Choice != nil
+	case remedies.StepChange:
+		return w.view.Preview != nil && w.view.Preview.Done != ""
+	case remedies.StepWait:
+		return w.progress != nil && w.progress.Done && w.progress.Failed == ""
+	}
+	return false
+}
+
+func (w *wizard) closed() bool {
+	return w.view.Finished || (w.walk == nil && w.busy == "") || (w.walk != nil && w.step() == nil)
+}
+
+func (w *wizard) bindings(m *Model) []key.Binding {
+	k := m.keys
+	var out []key.Binding
+	s := w.step()
+	idle := w.busy == "" && w.walk != nil
+	switch {
+	case w.closed():
+		return append([]key.Binding{k.Leave}, k.moves()...)
+	case w.canGoOn() && s.Kind == remedies.StepChoose && !over(s.State):
+		out = append(out, k.Choose)
+	case w.canGoOn():
+		out = append(out, k.Next)
+	}
+	if p := w.applicable(); p != nil && w.arm.armed(p.Token) {
+		out = append(out, k.Apply)
+	}
+	if idle && w.view.Current > 0 {
+		out = append(out, k.PrevStep)
+	}
+	if w.canByHand() {
+		out = append(out, k.ByHand)
+	}
+	if w.view.Preview != nil {
+		out = append(out, k.YAML, k.Copy)
+	}
+	if w.canUndo() {
+		out = append(out, k.Undo)
+	}
+	if idle && !w.following {
+		out = append(out, k.Look)
+	}
+	return append(append(out, k.Leave), k.moves()...)
+}
+
+func (w *wizard) canByHand() bool {
+	s := w.step()
+	return s != nil && s.Kind == remedies.StepChange && !over(s.State) && w.busy == "" && !w.following && w.walk != nil &&
+		w.view.Preview != nil && w.view.Preview.Done == ""
+}
+
+func (w *wizard) key(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) {
+	keys := m.keys
+	idle := w.busy == "" && w.walk != nil
+	switch {
+	case key.Matches(k, keys.Leave):
+		if w.applying {
+			return m.say(true, "the change is being written: wait for its answer"), true
+		}
+		return batch(w.leaveLater(m), m.pop()), true
+	case key.Matches(k, keys.Next): // Choose is the same key.
+		if w.closed() {
+			return batch(w.leaveLater(m), m.pop()), true
+		}
+		if w.canGoOn() {
+			return w.next(m), true
+		}
+		return nil, true
+	case key.Matches(k, keys.Apply):
+		return w.pressApply(m), true
+	case key.Matches(k, keys.PrevStep):
+		if idle && w.view.Current > 0 {
+			return w.back(m), true
+		}
+		return nil, true
+	case key.Matches(k, keys.ByHand):
+		if w.canByHand() {
+			return w.byHand(m), true
+		}
+		return nil, true
+	case key.Matches(k, keys.Undo):
+		if w.canUndo() {
+			return w.undo(m), true
+		}
+		return nil, true
+	case key.Matches(k, keys.Look):
+		if idle && !w.following && !w.closed() {
+			return w.enter(m), true
+		}
+		return nil, true
+	case key.Matches(k, keys.YAML):
+		if p := w.view.Preview; p != nil && p.YAML != "" {
+			return m.push(newViewer("as it would be sent", p.YAML)), true
+		}
+		return m.say(false, "there is nothing to show as YAML on this step"), true
+	case key.Matches(k, keys.Copy):
+		if p := w.view.Preview; p != nil && p.Command != "" {
+			return m.copy("the command", p.Command), true
+		}
+		return m.say(false, "there is no command on this step"), true
+	}
+	return nil, w.move(m, k)
+}
+
+// pressApply is the one way to a change.
+func (w *wizard) pressApply(m *Model) tea.Cmd {
+	p := w.applicable()
+	switch {
+	case p == nil:
+		return nil // There is nothing that could be meant: typed ahead, or a slip.
+	case w.arm.token == p.Token && w.arm.unread() > 0:
+		return m.say(false, "read on to the end first: "+plural(w.arm.unread(), "line", "lines")+" below")
+	case !w.arm.armed(p.Token):
+		return m.say(false, "that key came before the preview was on the screen, and was thrown away")
+	case p.Confirm == remedies.ConfirmName:
+		return w.askName(m, p)
+	}
+	return w.apply(m, p.Token, "")
+}
+
+// askName opens the line into which the target's name is typed.
+func (w *wizard) askName(m *Model, p *remedies.Preview) tea.Cmd {
+	token, name := p.Token, p.ConfirmName
+	return m.ask(prompt{
+		label: "Type " + clean(name) + " to " + lowerFirst(clean(p.Title)) + ":",
+		accept: func(m *Model, s string) tea.Cmd {
+			now := w.applicable()
+			switch {
+			case now == nil || now.Token != token:
+				return m.say(true, "the preview changed meanwhile: nothing was done")
+			case strings.TrimSpace(s) != name:
+				return m.say(true, "that is not "+name+": nothing was done")
+			}
+			return w.apply(m, token, strings.TrimSpace(s))
+		},
+	}, "")
+}
+
+func lowerFirst(s string) string {
+	if s == "" {
+		return "confirm"
+	}
+	if len(s) > 1 && s[1] >= 'A' && s[1] <= 'Z' {
+		return s
+	}
+	return strings.ToLower(s[:1]) + s[1:]
+}
+
+// move scrolls, or goes through the options of a choice.
+func (w *wizard) move(m *Model, k tea.KeyPressMsg) bool {
+	keys := m.keys
+	_, r := wizardLayout(wizardBody(lay(m.w, m.h).body))
+	h := r.h - 1
+	step := 0
+	switch {
+	case key.Matches(k, keys.Up):
+		step = -1
+	case key.Matches(k, keys.Down):
+		step = 1
+	case key.Matches(k, keys.PageUp):
+		w.off -= max(1, h-2)
+	case key.Matches(k, keys.PageDown):
+		w.off += max(1, h-2)
+	case key.Matches(k, keys.Top):
+		w.off = 0
+	case key.Matches(k, keys.Bottom):
+		w.off = 1 << 20
+	default:
+		return false
+	}
+	if step != 0 && !w.choose(step) {
+		w.off += step
+	}
+	lines, at := w.content(m, r.w)
+	if step != 0 && at >= 0 {
+		// The option one is on stays in sight, with what it means.
+		w.off = max(min(w.off, at), at+5-h)
+	}
+	w.off = max(0, min(w.off, len(lines)-h))
+	return true
+}
+
+// choose goes to another option; false where there is no choice to make.
+func (w *wizard) choose(step int) bool {
+	s, c := w.step(), w.view.Choice
+	if s == nil || c == nil || s.Kind != remedies.StepChoose || over(s.State) || w.busy != "" || w.walk == nil {
+		return false
+	}
+	w.option = min(max(w.option+step, 0), len(c.Options)-1)
+	w.walk.Choose(c.Options[w.option].ID)
+	w.refresh()
+	return true
+}
+
+func (w *wizard) wheel(m *Model, down bool) {
+	_, r := wizardLayout(wizardBody(lay(m.w, m.h).body))
+	lines, _ := w.content(m, r.w)
+	if down {
+		w.off += wheelLines
+	} else {
+		w.off -= wheelLines
+	}
+	w.off = max(0, min(w.off, len(lines)-(r.h-1)))
+}
+
+// click chooses nothing and applies nothing: the wizard is driven by keys.
+func (w *wizard) click(*Model, int, int) tea.Cmd { return nil }
+
+// layPreview tells arm what the next View draws.
+func (w *wizard) layPreview(m *Model) tea.Cmd {
+	l := lay(m.w, m.h)
+	p := w.applicable()
+	if p == nil || l.tooSmall {
+		if w.arm.state != armNone {
+			w.arm.lay("", 0, 0)
+		}
+		return nil
+	}
+	_, r := wizardLayout(wizardBody(l.body))
+	lines, _ := w.content(m, r.w)
+	return w.arm.lay(p.Token, w.off+r.h-1, len(lines))
+}

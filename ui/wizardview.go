@@ -1,0 +1,475 @@
+package ui
+
+import (
+	"strings"
+
+	"vksmedic/model"
+	"vksmedic/model/text"
+	"vksmedic/remedies"
+	"vksmedic/ui/styles"
+)
+
+// How the wizard looks: the steps on the left (or in one line above), what the
+// current step has to say on the right, and under it what the keys wait for.
+
+// wizardBody is the body without the title's two lines.
+func wizardBody(r rect) rect { return rect{r.x, r.y + 2, r.w, r.h - 2} }
+
+func (w *wizard) draw(m *Model, width, h int) []string {
+	body := rect{0, 0, width, h}
+	stepsRect, r := wizardLayout(wizardBody(body))
+	lines, _ := w.content(m, r.w)
+	w.off = max(0, min(w.off, len(lines)-(r.h-1)))
+	seen := lines[w.off:min(len(lines), w.off+r.h-1)]
+	content := append([]string(nil), seen...)
+	for len(content) < r.h-1 {
+		content = append(content, "")
+	}
+	content = append(content, w.status(m, r.w, len(lines)-w.off-len(seen)))
+
+	out := []string{w.titleLine(m, width), ""}
+	if stepsRect.h == 1 {
+		return append(append(out, w.strip(m, width), ""), content...)
+	}
+	steps := w.stepLines(m, stepsRect.w)
+	for i := range r.h {
+		left := ""
+		if i < len(steps) {
+			left = steps[i]
+		}
+		out = append(out, pad(left, stepsRect.w, false)+"  "+content[i])
+	}
+	return out
+}
+
+func (w *wizard) titleLine(m *Model, width_ int) string {
+	st := &m.styles
+	title := clean(w.view.Title)
+	if title == "" {
+		title = clean(w.title)
+	}
+	right := clusterName(w.ref)
+	if s := clean(w.view.Supervisor); s != "" {
+		right += " on " + s
+	}
+	if w.view.KB != "" {
+		right += " · KB " + clean(w.view.KB)
+	}
+	right = cutMiddle(right, width_/2)
+	room := max(10, width_-width(right)-2)
+	title = cutEnd(title, room)
+	return st.Strong.Render(title) + strings.Repeat(" ", max(2, width_-width(title)-width(right))) + st.Muted.Render(right)
+}
+
+// stepSign says how far a step is.
+func (m *Model) stepSign(s remedies.StepState, current bool) (string, *styles.Style) {
+	st := &m.styles
+	switch s {
+	case remedies.StateDone, remedies.StateByHand:
+		if current {
+			return signOk, &st.Accent
+		}
+		return signOk, &st.Ok
+	case remedies.StateSkipped:
+		return "–", &st.Muted
+	case remedies.StateFailed:
+		return signBad, &st.Danger
+	case remedies.StateUndone:
+		return "↩", &st.Muted
+	case remedies.StateUnsure:
+		return signUnknown, &st.Warn
+	case remedies.StateCurrent, remedies.StatePending:
+	}
+	if current {
+		return signHere, &st.Accent
+	}
+	return " ", &st.Muted
+}
+
+func (w *wizard) stepLines(m *Model, width int) []string {
+	st := &m.styles
+	var out []string
+	for i := range w.view.Steps {
+		s := &w.view.Steps[i]
+		current := i == w.view.Current
+		sign, style := m.stepSign(s.State, current)
+		title := itoa(i+1) + " " + clean(s.Title)
+		for j, l := range wrap(title, width-2) {
+			if current {
+				l = st.Strong.Render(l)
+			}
+			if j == 0 {
+				out = append(out, style.Render(sign)+" "+l)
+			} else {
+				out = append(out, "    "+l)
+			}
+		}
+		if note := stepNote(s); note != "" {
+			for _, l := range wrap(note, width-4) {
+				out = append(out, "    "+st.Muted.Render(l))
+			}
+		}
+	}
+	return out
+}
+
+func stepNote(s *remedies.StepView) string {
+	note := clean(s.Note)
+	switch {
+	case s.State == remedies.StateByHand && note == "":
+		return "done by hand"
+	case s.State == remedies.StateSkipped && note == "":
+		return "not needed"
+	case s.State == remedies.StateUndone && note == "":
+		return "taken back"
+	case s.State == remedies.StateUnsure && note == "":
+		return "begun, and its end was never written down"
+	}
+	return note
+}
+
+// strip is the steps in one line, the current one with its title.
+func (w *wizard) strip(m *Model, width_ int) string {
+	st := &m.styles
+	var parts []string
+	for i := range w.view.Steps {
+		s := &w.view.Steps[i]
+		current := i == w.view.Current
+		sign, style := m.stepSign(s.State, current)
+		p := style.Render(sign) + " " + itoa(i+1)
+		if current {
+			p = style.Render(sign) + " " + st.Strong.Render(itoa(i+1)+" "+cutEnd(clean(s.Title), max(12, width_-6*len(w.view.Steps))))
+		} else if over(s.State) || sign == " " {
+			p = style.Render(sign) + " " + st.Muted.Render(itoa(i+1))
+		}
+		parts = append(parts, p)
+	}
+	return cutEnd(strings.Join(parts, "  "), width_)
+}
+
+// status is the last line of the content: what the keys wait for.
+func (w *wizard) status(m *Model, width int, below int) string {
+	st := &m.styles
+	more := ""
+	if below > 0 {
+		more = "↓ " + plural(below, "more line", "more lines") + ", pgdn"
+	}
+	p := w.applicable()
+	switch {
+	case w.busy != "":
+		return st.Accent.Render(cutEnd(w.busy, width))
+	case w.following:
+		return st.Accent.Render(cutEnd(joinDots("watching; esc leaves, and nothing is lost", more), width))
+	case p != nil && w.arm.token == p.Token && w.arm.unread() > 0:
+		return st.Accent.Render(cutEnd(joinDots("read to the end, then a applies", more), width))
+	case p != nil && w.arm.armed(p.Token) && p.Confirm == remedies.ConfirmName:
+		return st.Accent.Render(cutEnd("a asks for the name, then applies this", width))
+	case p != nil && w.arm.armed(p.Token):
+		return st.Accent.Render(cutEnd(joinDots("a applies this", more), width))
+	case p != nil && w.arm.token == p.Token && w.arm.state == armShown:
+		return st.Muted.Render("…")
+	case w.closed():
+		return st.Accent.Render(cutEnd(joinDots("enter or esc goes back", more), width))
+	case w.canGoOn():
+		return st.Accent.Render(cutEnd(joinDots("enter goes on", more), width))
+	}
+	return st.Muted.Render(more)
+}
+
+func joinDots(a, b string) string {
+	if b == "" {
+		return a
+	}
+	return a + " · " + b
+}
+
+// content is everything the current step has to say; at is the line of the option
+// one is on, -1 where there is no choice.
+func (w *wizard) content(m *Model, width int) (lines []string, at int) {
+	c := contentLines{m: m, w: width - 1}
+	at = -1
+	if w.failed != "" {
+		c.sentence(&m.styles.Danger, signBad+" ", text.CleanLines(text.Limit(w.failed, longestLine)))
+		c.blank()
+	}
+	if w.view.Resumed != "" {
+		c.sentence(&m.styles.Accent, "", clean(w.view.Resumed))
+		c.blank()
+	}
+	for _, o := range w.view.Others {
+		c.sentence(&m.styles.Warn, signWarn+" ", clean(o))
+	}
+	s := w.step()
+	if w.view.Finished || (s == nil && w.walk != nil) {
+		words := clean(w.view.FinishedWords)
+		if words == "" {
+			words = "This fix is over."
+		}
+		c.sentence(&m.styles.Ok, signOk+" ", words)
+		return c.lines, at
+	}
+	if s == nil {
+		return c.lines, at
+	}
+	if m.w >= wizardSideBySide {
+		c.put(m.styles.Strong.Render(cutEnd(clean(s.Title), c.w)))
+	}
+	if s.Why != "" {
+		c.sentence(&m.styles.Muted, "", clean(s.Why))
+	}
+	if w.view.Current == 0 {
+		for _, x := range w.view.Warnings {
+			c.sentence(&m.styles.Warn, signWarn+" ", clean(x))
+		}
+		if w.view.Address != "" {
+			c.sentence(&m.styles.Muted, "", clean(w.view.Address))
+		}
+	}
+	if note := stepNote(s); note != "" && s.State != remedies.StatePending {
+		c.sentence(&m.styles.Accent, "", note)
+	}
+	if len(c.lines) > 0 && c.lines[len(c.lines)-1] != "" {
+		c.blank()
+	}
+	switch {
+	case w.progress != nil && (s.Kind == remedies.StepWait || s.Kind == remedies.StepChange):
+		w.showFacts(&c)
+		c.progress(w.progress)
+	case s.Kind == remedies.StepChange && w.view.Preview != nil:
+		w.showFacts(&c)
+		c.preview(w.view.Preview, w.view.ReadOnly)
+	case s.Kind == remedies.StepChoose && w.view.Choice != nil:
+		w.showFacts(&c)
+		at = c.choice(w.view.Choice, w.option, over(s.State))
+	default:
+		w.showFacts(&c)
+	}
+	return c.lines, at
+}
+
+func (w *wizard) showFacts(c *contentLines) {
+	for _, f := range w.view.Facts {
+		c.signed(f)
+	}
+	if len(w.view.Facts) > 0 {
+		c.blank()
+	}
+}
+
+// contentLines collects lines of a width.
+type contentLines struct {
+	m     *Model
+	w     int
+	lines []string
+}
+
+func (c *contentLines) put(s string) { c.lines = append(c.lines, s) }
+func (c *contentLines) blank()       { c.lines = append(c.lines, "") }
+
+// sentence wraps text under its sign.
+func (c *contentLines) sentence(st *styles.Style, sign, s string) {
+	lead := sign
+	for _, part := range strings.Split(s, "\n") {
+		for _, l := range wrap(part, c.w-width(sign)) {
+			if st != nil {
+				l = st.Render(lead + l)
+			} else {
+				l = lead + l
+			}
+			c.put(l)
+			lead = strings.Repeat(" ", width(sign))
+		}
+	}
+}
+
+// field is a name and what it says.
+func (c *contentLines) field(st *styles.Style, name, s string) {
+	const nameWidth = 13
+	for i, l := range wrap(s, c.w-nameWidth-1) {
+		lead := name
+		if i > 0 {
+			lead = ""
+		}
+		if st != nil {
+			l = st.Render(l)
+		}
+		c.put(c.m.styles.Muted.Render(pad(lead, nameWidth, false)) + " " + l)
+	}
+}
+
+// signed is a line of code or a fact with its sign; nothing of it is cut, since
+// this is what one agrees to.
+func (c *contentLines) signed(x remedies.Line) {
+	st := &c.m.styles
+	style := (*styles.Style)(nil)
+	sign := "  "
+	switch x.Sign {
+	case '+':
+		sign, style = "+ ", &st.Added
+	case '-':
+		sign, style = "- ", &st.Removed
+	case '!':
+		sign, style = "! ", &st.Warn
+	}
+	for _, part := range strings.Split(text.CleanLines(x.Text), "\n") {
+		for _, l := range wrapHard(part, c.w-2) {
+			l = sign + l
+			if style != nil {
+				l = style.Render(l)
+			}
+			c.put(l)
+		}
+	}
+}
+
+func (c *contentLines) preview(p *remedies.Preview, readOnly string) {
+	st := &c.m.styles
+	if p.Done != "" {
+		c.sentence(&st.Ok, signOk+" ", clean(p.Done))
+		return
+	}
+	if len(p.Moved) > 0 {
+		c.sentence(&st.Warn, signWarn+" ", "this moved since it was previewed; look again:")
+		for _, x := range p.Moved {
+			c.signed(x)
+		}
+		c.blank()
+	}
+	if readOnly != "" {
+		c.sentence(&st.Warn, signWarn+" ", "read-only: "+clean(readOnly))
+	}
+	if p.Blocked != "" {
+		c.sentence(&st.Danger, signBad+" ", clean(p.Blocked))
+		c.blank()
+	}
+	for _, x := range p.Warnings {
+		c.sentence(&st.Warn, signWarn+" ", clean(x))
+	}
+	if p.Title != "" {
+		c.put(st.Strong.Render(cutEnd(clean(p.Title), c.w)))
+	}
+	for _, x := range p.Diff {
+		c.signed(x)
+	}
+	c.blank()
+	if p.Server != "" {
+		c.field(nil, "server says", clean(p.Server))
+	}
+	c.may(p)
+	for i, x := range p.Reaches {
+		c.field(nil, map[bool]string{true: "also reaches"}[i == 0], clean(x))
+	}
+	for i, x := range p.Means {
+		c.field(nil, map[bool]string{true: "means"}[i == 0], clean(x))
+	}
+	if p.TakeBack != "" {
+		c.field(nil, "take back", clean(p.TakeBack))
+	} else {
+		c.field(&st.Danger, "take back", "this cannot be taken back")
+	}
+	if p.Command != "" {
+		c.blank()
+		for i, l := range strings.Split(text.CleanLines(p.Command), "\n") {
+			lead := "$ "
+			if i > 0 {
+				lead = "  "
+			}
+			for _, x := range wrapHard(l, c.w-2) {
+				c.put(st.Muted.Render(lead + x))
+				lead = "  "
+			}
+		}
+	}
+}
+
+func (c *contentLines) may(p *remedies.Preview) {
+	if p.May == "" {
+		return
+	}
+	_, style := c.m.verdict(p.May)
+	words := string(p.May)
+	if p.MaySays != "" {
+		words += ": " + clean(p.MaySays)
+	}
+	if p.May == model.Yes {
+		style = nil
+	}
+	c.field(style, "may I", words)
+}
+
+// choice draws the options and gives the line of the one that is selected.
+func (c *contentLines) choice(x *remedies.Choice, option int, made bool) int {
+	st := &c.m.styles
+	at := -1
+	c.sentence(nil, "", clean(x.Question))
+	c.blank()
+	for i := range x.Options {
+		o := &x.Options[i]
+		mark := "  ○ "
+		title := clean(o.Title)
+		if i == option {
+			at = len(c.lines)
+			mark = "› ● "
+		}
+		for j, l := range wrap(title, c.w-4) {
+			if j > 0 {
+				mark = "    "
+			}
+			l = mark + l
+			if i == option && !made {
+				l = st.Selected.Render(pad(l, c.w, false))
+			}
+			c.put(l)
+		}
+		for _, s := range o.Means {
+			for _, l := range wrap(clean(s), c.w-6) {
+				c.put("      " + st.Muted.Render(l))
+			}
+		}
+		c.blank()
+	}
+	return at
+}
+
+func (c *contentLines) progress(p *remedies.Progress) {
+	st := &c.m.styles
+	titleWidth := 0
+	for _, s := range p.Stages {
+		titleWidth = max(titleWidth, width(clean(s.Title)))
+	}
+	titleWidth = min(titleWidth, max(16, c.w/2))
+	for i := range p.Stages {
+		s := &p.Stages[i]
+		current := s.State == remedies.StateCurrent
+		sign, style := c.m.stepSign(s.State, current)
+		title := pad(cutEnd(clean(s.Title), titleWidth), titleWidth, false)
+		if current {
+			title = st.Strong.Render(title)
+		}
+		head := style.Render(sign) + " " + title + " " + st.Muted.Render(pad(took(s.Took), 7, true)) + "  "
+		room := c.w - titleWidth - 12
+		for j, l := range wrap(clean(s.Detail), room) {
+			if j > 0 {
+				head = strings.Repeat(" ", titleWidth+12)
+			}
+			c.put(head + l)
+			if j == 3 {
+				break
+			}
+		}
+	}
+	c.blank()
+	if p.Last != "" {
+		c.sentence(&st.Muted, "last: ", text.CleanLines(text.Limit(p.Last, longestLine)))
+	}
+	now := c.m.o.Now()
+	if !p.Early.IsZero() && p.Early.After(now) && !p.Done {
+		c.sentence(&st.Muted, "", "too early for a verdict: "+text.Age(p.Early.Sub(now))+" more")
+	}
+	switch {
+	case p.Failed != "":
+		c.sentence(&st.Danger, signBad+" ", clean(p.Failed))
+	case p.Done:
+		c.sentence(&st.Ok, signOk+" ", "done")
+	}
+}

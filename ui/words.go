@@ -1,0 +1,461 @@
+package ui
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"vksmedic/model"
+	"vksmedic/model/text"
+	"vksmedic/ui/styles"
+)
+
+// The signs. Each stands beside a word that says the same.
+const (
+	signBad     = "✖"
+	signWarn    = "▲"
+	signInfo    = "i"
+	signOk      = "✔"
+	signUnknown = "?"
+	signQuiet   = "·"
+	signHere    = "▸"
+)
+
+// severity is the sign and the style of a severity.
+func (m *Model) severity(s model.Severity) (string, *styles.Style) {
+	switch s {
+	case model.Critical:
+		return signBad, &m.styles.Danger
+	case model.Warning:
+		return signWarn, &m.styles.Warn
+	case model.Info:
+		return signInfo, &m.styles.Accent
+	}
+	return signQuiet, &m.styles.Muted
+}
+
+// verdict is the sign and the style of a check's answer.
+func (m *Model) verdict(v model.Verdict) (string, *styles.Style) {
+	switch v {
+	case model.Yes:
+		return signOk, &m.styles.Ok
+	case model.No:
+		return signBad, &m.styles.Danger
+	case model.Unknown:
+	}
+	return signUnknown, &m.styles.Warn
+}
+
+// shortVersion is a Kubernetes version without its v and its build.
+func shortVersion(v string) string {
+	v = strings.TrimPrefix(clean(v), "v")
+	if i := strings.IndexByte(v, '+'); i > 0 {
+		v = v[:i]
+	}
+	return v
+}
+
+// versions are the lowest version that runs in a cluster and the one it is going to.
+func versions(c *model.Cluster) (from, to string) {
+	if c.Object != nil {
+		to = c.Object.Version
+	}
+	if to == "" && c.ControlPlane != nil {
+		to = c.ControlPlane.Version
+	}
+	for _, x := range c.Machines {
+		if x.Version != "" && (from == "" || older(x.Version, from)) {
+			from = x.Version
+		}
+	}
+	if from == "" && c.ControlPlane != nil {
+		from = c.ControlPlane.OldestVersion
+	}
+	if from == "" {
+		from = to
+	}
+	if to == "" {
+		for _, x := range c.Machines {
+			if to == "" || older(to, x.Version) {
+				to = x.Version
+			}
+		}
+	}
+	return from, to
+}
+
+// older compares versions number by number, as far as they are numbers.
+func older(a, b string) bool {
+	as, bs := numbers(a), numbers(b)
+	return slices.Compare(as, bs) < 0
+}
+
+func numbers(v string) []int {
+	var out []int
+	n, in := 0, false
+	for _, r := range v {
+		if r >= '0' && r <= '9' && n < 1<<24 {
+			n, in = n*10+int(r-'0'), true
+			continue
+		}
+		if in {
+			out = append(out, n)
+		}
+		n, in = 0, false
+	}
+	if in {
+		out = append(out, n)
+	}
+	return out
+}
+
+// versionWords is "1.31.4 → 1.32.1" with the arrow that is given, or one version where
+// both are the same.
+func versionWords(c *model.Cluster, arrow string) string {
+	from, to := versions(c)
+	a, b := shortVersion(from), shortVersion(to)
+	switch {
+	case a == "" && b == "":
+		return "?"
+	case from == to || to == "" || b == "":
+		return a
+	case a != b:
+		return a + arrow + b
+	default:
+		// Only the build differs: that is what has to be seen.
+		return strings.TrimPrefix(clean(from), "v") + arrow + strings.TrimPrefix(clean(to), "v")
+	}
+}
+
+// count32 is a number, "?" where it is not known.
+func count32(n *int32) string {
+	if n == nil {
+		return "?"
+	}
+	return itoa(int(*n))
+}
+
+// replicasWords is available of desired.
+func replicasWords(r model.Replicas) string {
+	have := r.Available
+	if have == nil {
+		have = r.Ready
+	}
+	if have == nil && r.Desired == nil {
+		return "?"
+	}
+	return count32(have) + "/" + count32(r.Desired)
+}
+
+// short says whether fewer are available than wanted.
+func short(r model.Replicas) bool {
+	have := r.Available
+	if have == nil {
+		have = r.Ready
+	}
+	return have != nil && r.Desired != nil && *have < *r.Desired
+}
+
+func controlPlaneReplicas(c *model.Cluster) model.Replicas {
+	if c.ControlPlane != nil {
+		return c.ControlPlane.Replicas
+	}
+	if c.Object != nil {
+		return c.Object.ControlPlaneReplicas
+	}
+	return model.Replicas{}
+}
+
+func workerReplicas(c *model.Cluster) model.Replicas {
+	if len(c.Deployments) == 0 {
+		if c.Object != nil {
+			return c.Object.WorkerReplicas
+		}
+		return model.Replicas{}
+	}
+	var sum model.Replicas
+	for _, d := range c.Deployments {
+		have := d.Replicas.Available
+		if have == nil {
+			have = d.Replicas.Ready
+		}
+		sum.Desired = add(sum.Desired, d.Replicas.Desired)
+		sum.Available = add(sum.Available, have)
+		sum.UpToDate = add(sum.UpToDate, d.Replicas.UpToDate)
+	}
+	return sum
+}
+
+func add(a, b *int32) *int32 {
+	if b == nil {
+		return a
+	}
+	n := *b
+	if a != nil {
+		n += *a
+	}
+	return &n
+}
+
+// stage is the word for where a Machine's deletion stands, and since when; empty
+// where it is not being deleted.
+func stage(x *model.Machine) (string, time.Time) {
+	if x.Deleting.IsZero() {
+		return "", time.Time{}
+	}
+	if c := x.Conditions.New.Get("Deleting"); c != nil && c.Status == "True" {
+		switch c.Reason {
+		case "WaitingForPreDrainHook":
+			return "waits for a pre-drain hook", first(x.PreDrainHookStarted, c.Since)
+		case "DrainingNode":
+			return "draining", first(x.DrainStarted, c.Since)
+		case "WaitingForVolumeDetach":
+			return "detaching volumes", first(x.VolumeDetachStarted, c.Since)
+		case "WaitingForPreTerminateHook":
+			return "waits for a pre-terminate hook", first(x.PreTerminateHookStarted, c.Since)
+		case "WaitingForInfrastructureDeletion":
+			return "deleting the VM", c.Since
+		case "WaitingForBootstrapDeletion":
+			return "deleting bootstrap data", c.Since
+		case "DeletingNode":
+			return "deleting the node", c.Since
+		}
+	}
+	if c := x.Conditions.Get("VolumeDetachSucceeded"); c != nil && c.Status == "False" {
+		return "detaching volumes", first(x.VolumeDetachStarted, c.Since)
+	}
+	if c := x.Conditions.Get("DrainingSucceeded"); c != nil && c.Status == "False" {
+		return "draining", first(x.DrainStarted, c.Since)
+	}
+	return "deleting", x.Deleting
+}
+
+func first(ts ...time.Time) time.Time {
+	for _, t := range ts {
+		if !t.IsZero() {
+			return t
+		}
+	}
+	return time.Time{}
+}
+
+// rollout says where a cluster's rollout stands, in a few words; empty where nothing moves.
+func rollout(c *model.Cluster, now time.Time) string {
+	if paused(c) {
+		return "paused"
+	}
+	var best *model.Machine
+	var bestSince time.Time
+	for _, x := range c.Machines {
+		if word, since := stage(x); word != "" && (best == nil || before(since, bestSince)) {
+			best, bestSince = x, since
+		}
+	}
+	if best != nil {
+		word, at := stage(best)
+		if word == "draining" {
+			word = "drain"
+		}
+		return word + " " + since(now, at)
+	}
+	if cp := controlPlaneReplicas(c); behind(cp) {
+		return "control plane " + count32(cp.UpToDate) + "/" + count32(cp.Desired)
+	}
+	if w := workerReplicas(c); behind(w) {
+		return "workers " + count32(w.UpToDate) + "/" + count32(w.Desired)
+	}
+	for _, x := range c.Machines {
+		switch x.Phase {
+		case "Pending", "Provisioning", "Provisioned":
+			return "new node " + since(now, x.Created)
+		}
+	}
+	return ""
+}
+
+func before(a, b time.Time) bool { return !a.IsZero() && (b.IsZero() || a.Before(b)) }
+
+func behind(r model.Replicas) bool {
+	return r.UpToDate != nil && r.Desired != nil && *r.UpToDate < *r.Desired
+}
+
+// paused says whether Cluster API leaves the whole cluster alone.
+func paused(c *model.Cluster) bool { return c.Object != nil && c.Object.Paused }
+
+// anyPaused says whether something in the cluster is paused: nothing mends itself there.
+func anyPaused(c *model.Cluster) bool {
+	if paused(c) || (c.ControlPlane != nil && c.ControlPlane.Paused) {
+		return true
+	}
+	return slices.ContainsFunc(c.Deployments, func(d *model.MachineDeployment) bool { return d.Paused }) ||
+		slices.ContainsFunc(c.Machines, func(x *model.Machine) bool { return x.Paused }) ||
+		slices.ContainsFunc(c.VMs, func(v *model.VirtualMachine) bool { return v.Paused })
+}
+
+// silent says, in words, that the cluster's own API server does not answer; empty
+// where it does, or where it was never asked.
+func silent(c *model.Cluster, now time.Time) string {
+	s := c.Workload.NodesSource
+	switch s.State {
+	case model.SourceUnreachable, model.SourceStale:
+		if s.Seen.IsZero() {
+			return "no answer"
+		}
+		return "no answer for " + since(now, s.Seen)
+	case model.SourceOK, model.SourceForbidden, model.SourceNotServed, model.SourceNotUnderstood, model.SourceWaiting:
+	}
+	return ""
+}
+
+// nodeWords says how a Machine's node is.
+func nodeWords(c *model.Cluster, x *model.Machine) (string, bool) {
+	if x.NodeName == "" {
+		return "—", false
+	}
+	n := c.Node(x.NodeName)
+	if n == nil {
+		if c.Workload.NodesSource.Readable() {
+			return "gone", true
+		}
+		return "?", false
+	}
+	word, bad := "Ready", false
+	switch n.Ready() {
+	case "True":
+	case "False":
+		word, bad = "NotReady", true
+	case "":
+		word = "?"
+	default:
+		word, bad = "Unknown", true
+	}
+	if n.Unschedulable {
+		word += ",sd"
+	}
+	return word, bad
+}
+
+// vmWords says whether the VM runs, as the Supervisor shows it.
+func vmWords(v *model.VirtualMachine) (string, bool) {
+	if v == nil {
+		return "—", false
+	}
+	switch strings.ToLower(v.PowerState) {
+	case "poweredon":
+		return "on", false
+	case "poweredoff":
+		return "off", true
+	case "suspended":
+		return "susp", true
+	case "":
+		return "?", false
+	}
+	return clean(v.PowerState), true
+}
+
+// findingWords is what the fleet says about a cluster's findings.
+func findingWords(c *model.Cluster) string {
+	w := c.Worst()
+	if w == nil {
+		return ""
+	}
+	s := clean(w.Short)
+	if s == "" {
+		s = clean(w.Summary)
+	}
+	if w.Confidence == model.Suspected {
+		s += "?"
+	}
+	if n := len(c.Findings) - 1; n > 0 {
+		s += " +" + itoa(n)
+	}
+	return s
+}
+
+// clusterName is the name of a cluster as people write it.
+func clusterName(r model.ClusterRef) string {
+	if r.Name == "" {
+		return clean(strings.TrimPrefix(r.Namespace+"/(unnamed)", "/"))
+	}
+	return clean(r.String())
+}
+
+// badWhenTrue are condition types that are bad news when True; all others are good
+// news. Neutral ones only say what goes on.
+func conditionTone(typ, status string) model.Verdict {
+	switch typ {
+	case "Deleting", "Paused", "RollingOut", "ScalingUp", "ScalingDown", "Remediating", "Updating",
+		"MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable":
+		if status == "False" {
+			return model.Yes
+		}
+		return model.Unknown
+	}
+	switch status {
+	case "True":
+		return model.Yes
+	case "False":
+		return model.No
+	}
+	return model.Unknown
+}
+
+// conditionWords says what a condition means.
+func conditionWords(typ, status string) string {
+	phrases := map[string][2]string{
+		"Ready":                     {"ready", "not ready"},
+		"Available":                 {"available", "not available"},
+		"UpToDate":                  {"as its owner wants it", "not as its owner wants it: to be replaced or updated"},
+		"Deleting":                  {"being deleted", "not being deleted"},
+		"Paused":                    {"paused: Cluster API leaves it alone", "not paused"},
+		"BootstrapConfigReady":      {"its bootstrap data is there", "its bootstrap data is not there yet"},
+		"BootstrapReady":            {"its bootstrap data is there", "its bootstrap data is not there yet"},
+		"InfrastructureReady":       {"its VM is there", "its VM is not ready"},
+		"NodeReady":                 {"its node is Ready", "its node is not Ready"},
+		"NodeHealthy":               {"its node is healthy", "its node is not healthy"},
+		"HealthCheckSucceeded":      {"the MachineHealthCheck is content", "the MachineHealthCheck finds it unhealthy"},
+		"OwnerRemediated":           {"its owner has remediated it", "its owner has to remediate it"},
+		"DrainingSucceeded":         {"its node is drained", "its node is being drained"},
+		"VolumeDetachSucceeded":     {"its volumes are detached", "its volumes are being detached"},
+		"EtcdMemberHealthy":         {"its etcd member is healthy", "its etcd member is not healthy"},
+		"EtcdPodHealthy":            {"its etcd pod is healthy", "its etcd pod is not healthy"},
+		"APIServerPodHealthy":       {"its API server pod is healthy", "its API server pod is not healthy"},
+		"EtcdClusterHealthy":        {"etcd is healthy", "etcd is not healthy"},
+		"ControlPlaneAvailable":     {"the control plane is available", "the control plane is not available"},
+		"ControlPlaneInitialized":   {"the control plane was initialised", "the control plane was not initialised yet"},
+		"RollingOut":                {"a rollout is under way", "no rollout under way"},
+		"ScalingUp":                 {"growing", "not growing"},
+		"ScalingDown":               {"shrinking", "not shrinking"},
+		"Remediating":               {"remediating", "not remediating"},
+		"TopologyReconciled":        {"the topology is applied", "the topology is not applied yet"},
+		"MachinesReady":             {"all Machines are ready", "not all Machines are ready"},
+		"MachinesUpToDate":          {"all Machines are as wanted", "not all Machines are as wanted"},
+		"WorkersAvailable":          {"the workers are available", "not all workers are available"},
+		"WorkerMachinesReady":       {"all workers are ready", "not all workers are ready"},
+		"WorkerMachinesUpToDate":    {"all workers are as wanted", "not all workers are as wanted"},
+		"ControlPlaneMachinesReady": {"all control plane Machines are ready", "not all control plane Machines are ready"},
+		"RemoteConnectionProbe":     {"Cluster API reaches the cluster", "Cluster API does not reach the cluster"},
+		"MemoryPressure":            {"short of memory", "memory is fine"},
+		"DiskPressure":              {"short of disk", "disk is fine"},
+		"PIDPressure":               {"short of process ids", "process ids are fine"},
+		"NetworkUnavailable":        {"no network", "network is fine"},
+	}
+	p, known := phrases[typ]
+	switch {
+	case known && status == "True":
+		return p[0]
+	case known && status == "False":
+		return p[1]
+	case status == "Unknown":
+		return "not known"
+	}
+	return clean(status)
+}
+
+// took is a duration in the past, or how long something has been going on.
+func took(d time.Duration) string {
+	if d <= 0 {
+		return ""
+	}
+	return text.Age(d)
+}
