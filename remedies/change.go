@@ -91,6 +91,9 @@ func (c *change) object() *unstructured.Unstructured {
 // send sends the change; dry lets the server check and default it without storing anything.
 // The error is the API's own. The object is nil for a deletion.
 func (c *change) send(ctx context.Context, dyn dynamic.Interface, dry bool) (*unstructured.Unstructured, error) {
+	if err := guardDrainRule(c); err != nil {
+		return nil, err
+	}
 	var dryRun []string
 	if dry {
 		dryRun = []string{metav1.DryRunAll}

@@ -173,10 +173,10 @@ func (q *ruleQuestion) create(a *ruleAnswer, open []drain.Subject, shadows []str
 	}
 	a.change, a.title = c, "Create MachineDrainRule "+name
 	if len(shadows) > 0 {
-		a.warnings = append(a.warnings, fmt.Sprintf("MachineDrainRule %s matches the agents and comes first by name, so it would win over %s; the name %s comes before it",
-			list(shadows), q.Wish, name))
+		a.warnings = append(a.warnings, fmt.Sprintf("MachineDrainRule %s matches the agents and comes first by name; the name %s comes before it",
+			list(shadows), name))
 	}
-	if own := q.Live[q.Wish]; own != nil && name != q.Wish {
+	if own := q.Live[q.Wish]; own != nil && name != q.Wish && !slices.Contains(shadows, q.Wish) {
 		a.warnings = append(a.warnings, "there is a MachineDrainRule "+q.Wish+" already, which cannot be extended without changing what it does for other pods; it stays as it is")
 	}
 }
@@ -184,7 +184,11 @@ func (q *ruleQuestion) create(a *ruleAnswer, open []drain.Subject, shadows []str
 // freeName is the article's name for the rule, or one like it that nobody has and that
 // comes before the rules that shadow it.
 func (q *ruleQuestion) freeName(shadows []string) (string, bool) {
-	wish := q.Wish
+	first := q.Wish
+	if slices.Contains(shadows, q.Wish) {
+		first = "a-" + q.Wish // it is the rule of that very name that is in the way.
+	}
+	wish := first
 	for n := 2; ; n++ {
 		name, ok := drain.NameBefore(wish, shadows...)
 		if !ok {
@@ -193,7 +197,7 @@ func (q *ruleQuestion) freeName(shadows []string) (string, bool) {
 		if q.Live[name] == nil {
 			return name, true
 		}
-		wish = fmt.Sprintf("%s-%d", q.Wish, n)
+		wish = fmt.Sprintf("%s-%d", first, n)
 	}
 }
 

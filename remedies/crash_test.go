@@ -1,0 +1,5 @@
+package remedies
+
+const crashChildEnv = "VKSMEDIC_TEST_CRASH"
+
+func crashChild() int { return 1 }

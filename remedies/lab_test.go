@@ -1,0 +1,373 @@
+package remedies
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+
+	"vksmedic/model"
+	"vksmedic/model/signature"
+	"vksmedic/probes/supervisor"
+)
+
+var _ Supervisor = (*supervisor.Connection)(nil)
+
+// testLab is a Supervisor's API server with Cluster API's kinds and webhooks and without
+// controllers, so that nothing moves unless a test moves it.
+type testLab struct {
+	dir   string
+	ready struct {
+		Supervisor struct {
+			Kubeconfigs map[string]string `json:"kubeconfigs"`
+			AuditLog    string            `json:"auditLog"`
+		} `json:"supervisor"`
+		Kubectl string `json:"kubectl"`
+	}
+	stop func()
+}
+
+var labs = struct {
+	sync.Mutex
+	running map[string]*testLab
+}{running: map[string]*testLab{}}
+
+func TestMain(m *testing.M) {
+	if os.Getenv(crashChildEnv) != "" {
+		os.Exit(crashChild())
+	}
+	code := m.Run()
+	for _, l := range labs.running {
+		l.stop()
+	}
+	os.Exit(code)
+}
+
+// startLab starts a lab, or returns the one that runs with the same flags.
+func startLab(t *testing.T, flags ...string) *testLab {
+	t.Helper()
+	labs.Lock()
+	defer labs.Unlock()
+	key := strings.Join(flags, " ")
+	if l := labs.running[key]; l != nil {
+		return l
+	}
+	home := os.Getenv("VKSMEDIC_LAB_DIR")
+	if home == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			t.Fatal(err)
+		}
+		home = filepath.Join(cache, "vksmedic", "lab")
+	}
+	bin := filepath.Join(home, "bin", "lab")
+	if _, err := os.Stat(bin); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatalf("the lab is not built: %v; run make lab", err)
+		}
+		t.Skip("the lab is not built; run make lab")
+	}
+	dir, err := os.MkdirTemp("", "vksmedic-remedies-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	cmd := exec.Command(bin, append([]string{"serve", "--state", filepath.Join(dir, "lab"), "--parent-death", "--only-apis"}, flags...)...)
+	cmd.Stdout, cmd.Stderr = &said, &said
+	in, err := cmd.StdinPipe() // the lab ends when we do, however we end.
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() { _ = cmd.Wait(); close(ended) }()
+	l := &testLab{dir: dir, stop: func() {
+		_ = in.Close()
+		<-ended
+		_ = os.RemoveAll(dir)
+	}}
+	const patience = 3 * time.Minute
+	for deadline := time.Now().Add(patience); ; {
+		if b, err := os.ReadFile(filepath.Join(dir, "lab", "ready.json")); err == nil {
+			if err := json.Unmarshal(b, &l.ready); err != nil {
+				t.Fatal(err)
+			}
+			break
+		}
+		select {
+		case <-ended:
+			t.Fatalf("the lab ended: %s", said.String())
+		case <-time.After(100 * time.Millisecond):
+		}
+		if time.Now().After(deadline) {
+			l.stop()
+			t.Fatalf("the lab is not ready after %s: %s", patience, said.String())
+		}
+	}
+	labs.running[key] = l
+	return l
+}
+
+func (l *testLab) kubeconfig(who string) string { return l.ready.Supervisor.Kubeconfigs[who] }
+
+func connect(t testing.TB, kubeconfig string) *supervisor.Connection {
+	t.Helper()
+	c, err := supervisor.Connect(t.Context(), supervisor.Options{Kubeconfig: kubeconfig})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// admin is a client that passes all checks, for the test's own hand.
+func (l *testLab) admin(t testing.TB) dynamic.Interface {
+	return connect(t, l.kubeconfig("lab")).Dynamic()
+}
+
+func capi(version, resource string) schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: "cluster.x-k8s.io", Version: version, Resource: resource}
+}
+
+// stage makes a vSphere Namespace of its own, with a copy of the lab's cluster whose Machine
+// hangs in its drain.
+func (l *testLab) stage(t *testing.T, namespace string) *model.Finding {
+	t.Helper()
+	ctx, dyn := t.Context(), l.admin(t)
+	ns := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": namespace}}}
+	if _, err := dyn.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}).Create(ctx, ns, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	machines := dyn.Resource(capi("v1beta2", "machines"))
+	from, err := machines.Namespace("team-b").Get(ctx, "old-x7k2p", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	status := from.Object["status"]
+	m := &unstructured.Unstructured{Object: bare(from)}
+	m.SetNamespace(namespace)
+	m.SetFinalizers([]string{"machine.cluster.x-k8s.io"})
+	m.SetOwnerReferences(nil)
+	m, err = machines.Namespace(namespace).Create(ctx, m, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := machines.Namespace(namespace).Delete(ctx, m.GetName(), metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if m, err = machines.Namespace(namespace).Get(ctx, m.GetName(), metav1.GetOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	m.Object["status"] = status
+	if _, err := machines.Namespace(namespace).UpdateStatus(ctx, m, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return findingIn(namespace)
+}
+
+// findingIn is what the judge says about the staged Machine.
+func findingIn(namespace string) *model.Finding {
+	return &model.Finding{Signature: "kube-cert-agent-blocks-drain", Article: "kube-cert-agent-blocks-drain", KB: "410900",
+		Cluster:  model.ClusterRef{Namespace: namespace, Name: "old"},
+		Subjects: []model.ObjectRef{{Kind: "Machine", Namespace: namespace, Name: "old-x7k2p"}},
+		Summary:  "the agent blocks the drain",
+		Facts: &signature.AgentFacts{Machine: "old-x7k2p", Node: "old-x7k2p", Namespaces: []string{"pinniped-concierge"},
+			Values: map[string][]string{"pinniped-concierge": {"v3"}}}}
+}
+
+// release lets a staged Machine go.
+func (l *testLab) release(t *testing.T, namespace string) {
+	t.Helper()
+	machines := l.admin(t).Resource(capi("v1beta2", "machines")).Namespace(namespace)
+	patch := []byte(`{"metadata":{"finalizers":null}}`)
+	if _, err := machines.Patch(t.Context(), "old-x7k2p", "application/merge-patch+json", patch, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// hooked is a connection whose requests pass through a function first.
+type hooked struct {
+	*supervisor.Connection
+	dyn      dynamic.Interface
+	identity string
+}
+
+func (h *hooked) Dynamic() dynamic.Interface { return h.dyn }
+
+func (h *hooked) Identity(ctx context.Context) (string, error) {
+	if h.identity != "" {
+		return h.identity, nil
+	}
+	return h.Connection.Identity(ctx) //nolint:wrapcheck // a test.
+}
+
+type roundTrip func(*http.Request, http.RoundTripper) (*http.Response, error)
+
+type hookTransport struct {
+	next http.RoundTripper
+	f    roundTrip
+}
+
+func (h hookTransport) RoundTrip(r *http.Request) (*http.Response, error) { return h.f(r, h.next) }
+
+func hook(c *supervisor.Connection, f roundTrip) (*hooked, error) {
+	cfg := c.Config()
+	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return hookTransport{next, f} })
+	dyn, err := dynamic.NewForConfig(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("hook: %w", err)
+	}
+	return &hooked{Connection: c, dyn: dyn}, nil
+}
+
+// engineer is one person with a runner of their own.
+type engineer struct {
+	t      *testing.T
+	runner *Runner
+	cfg    Config
+
+	mu       sync.Mutex
+	commands []Command
+}
+
+func (l *testLab) engineer(t *testing.T, who string, change ...func(*Config)) *engineer {
+	t.Helper()
+	e := &engineer{t: t}
+	c := connect(t, l.kubeconfig(who))
+	e.cfg = Config{Supervisor: c, Context: c.Context, Server: c.Server, JournalDir: filepath.Join(t.TempDir(), "journal"),
+		Who: who + "@vsphere.local", Host: "laptop", Pace: 20 * time.Millisecond, Log: func(c Command) {
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			e.commands = append(e.commands, c)
+		}}
+	for _, f := range change {
+		f(&e.cfg)
+	}
+	var err error
+	if e.runner, err = NewRunner(e.cfg); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func (e *engineer) lines() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var b strings.Builder
+	for _, c := range e.commands {
+		fmt.Fprintf(&b, "%s\n", c.Line)
+	}
+	return b.String()
+}
+
+func (e *engineer) begin(f *model.Finding) *Walk {
+	e.t.Helper()
+	w, err := e.runner.Begin(e.t.Context(), f)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return w
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// toRule walks to the preview of the rule.
+func toRule(t *testing.T, w *Walk, reach string) *Preview {
+	t.Helper()
+	must(t, w.Enter(t.Context()))
+	must(t, w.Next(t.Context()))
+	must(t, w.Enter(t.Context()))
+	w.Choose(reach)
+	must(t, w.Next(t.Context()))
+	must(t, w.Enter(t.Context()))
+	v := w.View()
+	if v.Steps[v.Current].ID != "rule" || v.Preview == nil {
+		t.Fatalf("not at the rule's preview: %+v", v)
+	}
+	return v.Preview
+}
+
+func (l *testLab) rules(t *testing.T, namespace string) []unstructured.Unstructured {
+	t.Helper()
+	for _, v := range []string{"v1beta2", "v1beta1"} {
+		list, err := l.admin(t).Resource(capi(v, "machinedrainrules")).Namespace(namespace).List(t.Context(), metav1.ListOptions{})
+		if err == nil {
+			return list.Items
+		}
+	}
+	t.Fatal("cannot list the rules")
+	return nil
+}
+
+func (l *testLab) leases(t *testing.T, namespace string) []unstructured.Unstructured {
+	t.Helper()
+	list, err := l.admin(t).Resource(leaseResource()).Namespace(namespace).List(t.Context(), metav1.ListOptions{})
+	must(t, err)
+	return list.Items
+}
+
+// auditEvent is a line of the API server's audit log.
+type auditEvent struct {
+	Stage      string `json:"stage"`
+	RequestURI string `json:"requestURI"`
+	Verb       string `json:"verb"`
+	User       struct {
+		Username string `json:"username"`
+	} `json:"user"`
+	ObjectRef struct {
+		Resource  string `json:"resource"`
+		Namespace string `json:"namespace"`
+		Name      string `json:"name"`
+	} `json:"objectRef"`
+	ResponseStatus struct {
+		Code int `json:"code"`
+	} `json:"responseStatus"`
+	Timestamp time.Time `json:"requestReceivedTimestamp"`
+}
+
+// written are the requests of a user in a namespace that were not only reads and dry runs,
+// as the API server saw them.
+func (l *testLab) written(t *testing.T, user, namespace string) []auditEvent {
+	t.Helper()
+	f, err := os.Open(l.ready.Supervisor.AuditLog)
+	must(t, err)
+	defer f.Close() //nolint:errcheck // only read.
+	var out []auditEvent
+	sc := bufio.NewScanner(f)
+	sc.Buffer(nil, 1<<20)
+	for sc.Scan() {
+		var e auditEvent
+		if json.Unmarshal(sc.Bytes(), &e) != nil || e.Stage != "ResponseComplete" || e.User.Username != user || e.ObjectRef.Namespace != namespace {
+			continue
+		}
+		switch e.Verb {
+		case "get", "list", "watch":
+		default:
+			if !strings.Contains(e.RequestURI, "dryRun=All") {
+				out = append(out, e)
+			}
+		}
+	}
+	must(t, sc.Err())
+	return out
+}
