@@ -114,9 +114,27 @@ type Finding struct {
 	Evidence []Check
 	// Advice is what to do, or not to do, where there is no wizard for it. May be empty.
 	Advice []string
+	// Causes are the findings of the same cluster that this one brings about, CausedBy those
+	// that bring it about: one story, told from its beginning.
+	Causes, CausedBy []Link
 	// Facts is what the signature found out, for the article to work with:
 	// *signature.AgentFacts and so on. Nil where there is nothing more to say.
 	Facts any
+}
+
+// Link names another finding of the same cluster: by its signature and first subject.
+type Link struct {
+	Signature string    `json:"signature"`
+	Subject   ObjectRef `json:"subject"`
+}
+
+// Link is how other findings name this one.
+func (f *Finding) Link() Link {
+	l := Link{Signature: f.Signature}
+	if len(f.Subjects) > 0 {
+		l.Subject = f.Subjects[0]
+	}
+	return l
 }
 
 // Key identifies the finding among those of one moment: signature, cluster and first subject.

@@ -14,6 +14,12 @@ const legacyServiceSuffix = "-control-plane-service"
 func (s *Store) joinLoose(c *Cluster) {
 	l := s.loose[c.Ref.Namespace]
 	c.DrainRules = sorted[*DrainRule](l["MachineDrainRule"])
+	for _, o := range l["KubeadmControlPlane"] {
+		// One that does not name its cluster: a dump's.
+		if k, ok := o.(*ControlPlane); ok && c.ControlPlane == nil && s.dump && (k.Name == c.Ref.Name || strings.HasPrefix(k.Name, c.Ref.Name+"-")) {
+			c.ControlPlane = k
+		}
+	}
 	templates := map[string]bool{}
 	if c.ControlPlane != nil {
 		templates[c.ControlPlane.Template.Name] = true
@@ -21,40 +27,43 @@ func (s *Store) joinLoose(c *Cluster) {
 	for _, d := range c.Deployments {
 		templates[d.Template.Name] = true
 	}
-	for _, m := range l {
-		for _, o := range m {
-			switch v := o.(type) {
-			case *InfraTemplate:
-				if templates[v.Name] {
-					c.Templates = append(c.Templates, v)
-				}
-			case *VirtualMachine:
-				if s.vmBelongs(c, v) {
-					c.VMs = append(c.VMs, v)
-				}
-			case *VirtualMachineService:
-				if serviceCluster(v.Name) == c.Ref.Name || s.nameless(c.Ref) {
-					c.Services = append(c.Services, v)
-				}
-			case *InfraMachine:
-				if slices.ContainsFunc(c.Machines, func(x *Machine) bool { return x.Infra.Name == v.Name }) || s.nameless(c.Ref) {
-					c.InfraMachines = append(c.InfraMachines, v)
-				}
-			case *InfraCluster:
-				if c.Object != nil && c.Object.Infra.Name == v.Name || v.Name == c.Ref.Name {
-					c.InfraCluster = v
-				}
-			case *Endpoints:
-				if s.endpointsBelong(c, v) {
-					c.Endpoints = append(c.Endpoints, v)
-				}
-			case *Event:
-				if v.About.Name == c.Ref.Name || c.owns(v.About) || s.nameless(c.Ref) {
-					c.Events = append(c.Events, v)
-				}
+	each(l, func(o Object) {
+		switch v := o.(type) {
+		case *InfraTemplate:
+			if templates[v.Name] {
+				c.Templates = append(c.Templates, v)
+			}
+		case *VirtualMachine:
+			if s.vmBelongs(c, v) {
+				c.VMs = append(c.VMs, v)
+			}
+		case *VirtualMachineService:
+			if serviceCluster(v.Name) == c.Ref.Name || s.nameless(c.Ref) {
+				c.Services = append(c.Services, v)
+			}
+		case *InfraMachine:
+			if slices.ContainsFunc(c.Machines, func(x *Machine) bool { return x.Infra.Name == v.Name }) || s.nameless(c.Ref) {
+				c.InfraMachines = append(c.InfraMachines, v)
+			}
+		case *InfraCluster:
+			if c.Object != nil && c.Object.Infra.Name == v.Name || v.Name == c.Ref.Name {
+				c.InfraCluster = v
 			}
 		}
-	}
+	})
+	// These are joined through what was joined before.
+	each(l, func(o Object) {
+		switch v := o.(type) {
+		case *Endpoints:
+			if s.endpointsBelong(c, v) {
+				c.Endpoints = append(c.Endpoints, v)
+			}
+		case *Event:
+			if v.About.Name == c.Ref.Name || c.owns(v.About) || s.nameless(c.Ref) {
+				c.Events = append(c.Events, v)
+			}
+		}
+	})
 	byName := func(a, b Object) int { return strings.Compare(a.GetMeta().Name, b.GetMeta().Name) }
 	slices.SortFunc(c.Templates, func(a, b *InfraTemplate) int { return byName(a, b) })
 	slices.SortFunc(c.VMs, func(a, b *VirtualMachine) int { return byName(a, b) })
@@ -62,6 +71,15 @@ func (s *Store) joinLoose(c *Cluster) {
 	slices.SortFunc(c.InfraMachines, func(a, b *InfraMachine) int { return byName(a, b) })
 	slices.SortFunc(c.Endpoints, func(a, b *Endpoints) int { return byName(a, b) })
 	slices.SortStableFunc(c.Events, func(a, b *Event) int { return a.Last.Compare(b.Last) })
+}
+
+// each visits all rows, whatever their kind, in no order.
+func each(r rows, visit func(Object)) {
+	for _, m := range r {
+		for _, o := range m {
+			visit(o)
+		}
+	}
 }
 
 // nameless says whether ref is the cluster without a name that a dump's unclaimed

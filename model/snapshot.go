@@ -31,6 +31,12 @@ type Snapshot struct {
 	// Clusters, sorted by namespace and name.
 	Clusters []*Cluster
 	Images   []*VirtualMachineImage
+	// Roles are the ClusterRoles that are looked at: VM Operator's.
+	Roles []*ClusterRole
+	// NodeConfigs are the objects that make the Supervisor change its clusters' nodes in place.
+	NodeConfigs []*NodeConfig
+	// General are the findings about the Supervisor as a whole: their cluster has no name.
+	General []Finding
 	// Version grows with every snapshot of a store.
 	Version uint64
 }
@@ -62,6 +68,9 @@ func (s *Snapshot) Findings() []*Finding {
 		for i := range c.Findings {
 			out = append(out, &c.Findings[i])
 		}
+	}
+	for i := range s.General {
+		out = append(out, &s.General[i])
 	}
 	SortFindings(out)
 	return out

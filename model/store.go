@@ -14,9 +14,9 @@ type Object interface{ GetMeta() *Meta }
 // GetMeta is the object's metadata.
 func (m *Meta) GetMeta() *Meta { return m }
 
-// Judge finds the failure signatures of one cluster. Of the snapshot only At,
-// Dump, Supervisor and Sources are filled. review is when time alone may change
-// the judgement, zero when it cannot.
+// Judge finds the failure signatures of one cluster; where the cluster is nil,
+// those of the Supervisor as a whole. Of the snapshot everything but Clusters and General
+// is filled. review is when time alone may change the judgement, zero when it cannot.
 type Judge func(c *Cluster, sn *Snapshot, now time.Time) (findings []Finding, review time.Time)
 
 type name struct{ namespace, name string }
@@ -191,7 +191,8 @@ func clusterOf(o Object) (ref ClusterRef, ok bool) {
 func (s *Store) place(o Object) {
 	m := o.GetMeta()
 	n := name{m.Namespace, m.Name}
-	if _, isImage := o.(*VirtualMachineImage); isImage {
+	if general(o) {
+		s.allBad = s.allBad || !isImage(o)
 		return
 	}
 	if ref, ok := clusterOf(o); ok {
@@ -212,8 +213,27 @@ func (s *Store) place(o Object) {
 	s.touch(m.Namespace)
 }
 
+// general says whether an object is about the Supervisor, not about one cluster or namespace.
+func general(o Object) bool {
+	switch o.(type) {
+	case *ClusterRole, *NodeConfig:
+		return true
+	}
+	return isImage(o)
+}
+
+// isImage: images come and go, and no judgement hangs on them alone.
+func isImage(o Object) bool {
+	_, ok := o.(*VirtualMachineImage)
+	return ok
+}
+
 func (s *Store) unplace(o Object) {
 	m := o.GetMeta()
+	if general(o) {
+		s.allBad = s.allBad || !isImage(o)
+		return
+	}
 	n := name{m.Namespace, m.Name}
 	if ref, ok := clusterOf(o); ok {
 		delete(s.placed[ref][m.Kind], n)
@@ -261,6 +281,7 @@ func (s *Store) Snapshot(now time.Time) *Snapshot {
 			s.dirty[ref] = true
 		}
 	}
+	s.general(sn)
 	for ref := range s.dirty {
 		c := s.build(ref)
 		if c == nil {
@@ -281,8 +302,19 @@ func (s *Store) Snapshot(now time.Time) *Snapshot {
 		}
 		return strings.Compare(a.Ref.Name, b.Ref.Name)
 	})
-	sn.Images = append(sorted[*VirtualMachineImage](s.all["VirtualMachineImage"]), sorted[*VirtualMachineImage](s.all["ClusterVirtualMachineImage"])...)
 	return sn
+}
+
+// general fills in what is known of the Supervisor as a whole, and judges that.
+func (s *Store) general(sn *Snapshot) {
+	sn.Images = append(sorted[*VirtualMachineImage](s.all["VirtualMachineImage"]), sorted[*VirtualMachineImage](s.all["ClusterVirtualMachineImage"])...)
+	sn.Roles = sorted[*ClusterRole](s.all["ClusterRole"])
+	for _, kind := range NodeConfigKinds() {
+		sn.NodeConfigs = append(sn.NodeConfigs, sorted[*NodeConfig](s.all[kind])...)
+	}
+	if s.judge != nil && len(sn.Roles) > 0 {
+		sn.General, _ = s.judge(nil, sn, sn.At)
+	}
 }
 
 // sorted are the rows of one type, by namespace and name.

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -227,6 +228,40 @@ type EndpointAddress struct {
 	IP     string
 	Target ObjectRef
 	UID    string
+}
+
+// ClusterRole is a ClusterRole of the Supervisor, cut down to its rules.
+type ClusterRole struct {
+	Meta
+	Rules []PolicyRule
+}
+
+// PolicyRule is one rule of a ClusterRole.
+type PolicyRule struct {
+	Groups, Resources, Verbs []string
+	// Names are those of the objects it is limited to; none means all.
+	Names []string
+}
+
+// Allows says whether the rule lets a verb be used on every object of a resource.
+func (r PolicyRule) Allows(verb, group, resource string) bool {
+	in := func(list []string, s string) bool { return slices.Contains(list, s) || slices.Contains(list, "*") }
+	return len(r.Names) == 0 && in(r.Groups, group) && in(r.Resources, resource) && in(r.Verbs, verb)
+}
+
+// VMOperatorRole is the ClusterRole of VM Operator's manager
+// (vm-operator config/rbac/role.yaml and config/wcp/vmoperator/kustomization.yaml).
+const VMOperatorRole = "vmware-system-vmop-manager-role"
+
+// NodeConfig is an object that makes the Supervisor change the nodes of its clusters in
+// place, from VKS 3.6 on: ClusterRegistryConfig, RegistryConfig or
+// ClusterDomainResolutionEntry. Only its name and age are looked at.
+type NodeConfig struct{ Meta }
+
+// NodeConfigKinds are the kinds of a [NodeConfig]. Their API group and versions are not
+// public (containerregistry.vmware.com for one of them); they are found by kind.
+func NodeConfigKinds() []string {
+	return []string{"ClusterDomainResolutionEntry", "ClusterRegistryConfig", "RegistryConfig"}
 }
 
 // Event is a Kubernetes event, from either API.

@@ -27,6 +27,9 @@ type Workload struct {
 	HasPinniped Verdict
 	// Attachments are VolumeAttachments of nodes that were looked at.
 	Attachments []VolumeAttachment
+	// Logs are excerpts of the logs of containers that fail, the newest lines; only of those
+	// that a signature asked for.
+	Logs []LogExcerpt
 	// Way says how the API server was reached: the address that answered.
 	Way string
 }
@@ -40,6 +43,8 @@ type Node struct {
 	Addresses     []string
 	ProviderID    string
 	Version       string // kubelet version.
+	// Heartbeat is when the kubelet last confirmed the Ready condition, zero where not known.
+	Heartbeat time.Time
 }
 
 // Taint is a node's taint.
@@ -66,7 +71,44 @@ type Pod struct {
 	Ready          bool
 	HostNetwork    bool
 	Restarts       int32
-	Claims         []string // names of PersistentVolumeClaims.
+	// Containers are its containers, those that initialise it first.
+	Containers []Container
+	Claims     []string // names of PersistentVolumeClaims.
+}
+
+// Container is a container of a pod, as its status tells.
+type Container struct {
+	Name     string
+	Init     bool
+	Ready    bool
+	Running  bool
+	Restarts int32
+	// Waiting is why it waits, empty when it does not.
+	Waiting string
+	// Ended and Last are how it ended, if it does not run now, and how it ended before that; nil
+	// where it did not, or nothing is known of it.
+	Ended, Last *Ending
+}
+
+// Ending is how a container ended.
+type Ending struct {
+	ExitCode int32
+	Reason   string
+	// Message is what it left as its last words, where it is set up to leave any.
+	Message string
+	At      time.Time
+}
+
+// LogExcerpt is the end of a container's log.
+type LogExcerpt struct {
+	Namespace, Pod, Container string
+	// PodUID is the pod's at the time, empty where that is not known.
+	PodUID string
+	// Previous says that it is the log of the container that ran before.
+	Previous bool
+	// Text is empty where nothing could be read, and then Why says why.
+	Text, Why string
+	Read      time.Time
 }
 
 // Budget is a PodDisruptionBudget.

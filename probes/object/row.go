@@ -44,6 +44,7 @@ const (
 	eventsGroup       = "events.k8s.io"
 	policyGroup       = "policy"
 	storageGroup      = "storage.k8s.io"
+	rbacGroup         = "rbac.authorization.k8s.io"
 )
 
 // reader finds the function for a kind. The group counts, since other products have a
@@ -94,6 +95,15 @@ func reader(apiVersion, kind string) func(tree) model.Object {
 	case "VirtualMachineImage", "ClusterVirtualMachineImage":
 		if in(vmOperatorGroup) {
 			return imageRow
+		}
+	case "ClusterRole":
+		if in(rbacGroup) {
+			return clusterRoleRow
+		}
+	case "ClusterRegistryConfig", "RegistryConfig", "ClusterDomainResolutionEntry":
+		// Their group is public for one of them only; any of VMware's will do.
+		if apiVersion == "" || strings.HasSuffix(group, ".vmware.com") {
+			return nodeConfigRow
 		}
 	case "Event":
 		if in("") || in(eventsGroup) {

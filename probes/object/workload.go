@@ -18,6 +18,11 @@ func nodeRow(t tree) model.Object {
 	n.Addresses = addresses(t.list("status", "addresses"))
 	n.ProviderID = t.str("spec", "providerID")
 	n.Version = t.word("status", "nodeInfo", "kubeletVersion")
+	for _, c := range t.list("status", "conditions") {
+		if c.str("type") == "Ready" {
+			n.Heartbeat = c.when("lastHeartbeatTime")
+		}
+	}
 	return n
 }
 
@@ -33,11 +38,28 @@ func podRow(t tree) model.Object {
 	p.HostNetwork = t.boolean("spec", "hostNetwork")
 	statuses := append(t.list("status", "initContainerStatuses"), t.list("status", "containerStatuses")...)
 	p.Waiting, p.WaitingMessage = waiting(statuses)
-	for _, s := range statuses {
+	inits := len(t.list("status", "initContainerStatuses"))
+	for i, s := range statuses {
 		p.Restarts += s.count("restartCount")
+		p.Containers = append(p.Containers, containerRow(s, i < inits))
 	}
 	p.Claims = claims(t, p.Name)
 	return p
+}
+
+// containerRow reads one container's status.
+func containerRow(s tree, initial bool) model.Container {
+	return model.Container{
+		Name: s.word("name"), Init: initial, Ready: s.boolean("ready"), Running: s.has("state", "running"), Restarts: s.count("restartCount"),
+		Waiting: s.word("state", "waiting", "reason"), Ended: ending(s.sub("state", "terminated")), Last: ending(s.sub("lastState", "terminated")),
+	}
+}
+
+func ending(t tree) *model.Ending {
+	if t == nil {
+		return nil
+	}
+	return &model.Ending{ExitCode: t.count("exitCode"), Reason: t.word("reason"), Message: t.message("message"), At: t.when("finishedAt")}
 }
 
 // waiting is why a container waits. Being created or waiting for its turn is said only
