@@ -174,17 +174,19 @@ func (x *draining) unnamedBlockers() {
 			continue
 		}
 		b := Blocker{Namespace: p.Namespace, Name: p.Name, Sure: true}
-		switch budget := x.refuses(p); {
+		switch {
 		case t.Outcome == drain.Waited:
 			b.Why, b.Detail = drain.Completing, "waited for until it completes: "+t.Why
 		case !p.Deleting.IsZero():
 			b.Why = drain.Terminating
 			x.terminating(&b, p)
-		case budget != nil:
+		default:
+			budget := x.refuses(p)
+			if budget == nil {
+				continue
+			}
 			b.Why, b.Budget = drain.Budget, budget.Name
 			x.budgetDetail(&b, nil, p)
-		default:
-			continue
 		}
 		if msg.Form == drain.FormPods && len(msg.Groups) > 0 && !couldHide(msg, name, b.Why) {
 			continue
@@ -277,10 +279,15 @@ func (x *draining) drainError() string {
 	return ""
 }
 
+// blockerList writes the first blockers, and how many more there are.
 func blockerList(bs []Blocker, limit int) string {
-	names := make([]string, 0, len(bs))
-	for _, b := range bs {
+	names := make([]string, 0, min(len(bs), limit))
+	for _, b := range bs[:min(len(bs), limit)] {
 		names = append(names, b.String())
 	}
-	return text.List(names, limit)
+	s := text.List(names, 0)
+	if more := len(bs) - len(names); more > 0 {
+		s += fmt.Sprintf(" and %d more", more)
+	}
+	return s
 }

@@ -58,7 +58,7 @@ func (x *draining) agentFinding() (model.Finding, bool) {
 	switch {
 	case x.young || pass == passFresh || pass == passUndated:
 		f.Severity = model.Info
-	case pass == passStale || pass == passUnknown && len(x.agents) > 0 || x.worker():
+	case pass == passStale || pass == passUnknown && len(x.agents) > 0 && x.rulesUnknown == "" || x.worker():
 		f.Severity = model.Warning
 	}
 	return f, true
