@@ -1,0 +1,248 @@
+package probes
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/client-go/dynamic"
+
+	"vksmedic/model"
+	"vksmedic/probes/supervisor"
+	"vksmedic/probes/workload"
+)
+
+// Config says how to look, besides what the connection knows.
+type Config struct {
+	// Kubeconfigs are files that the engineer named for workload clusters
+	// (--workload-kubeconfig), used instead of the Secret.
+	Kubeconfigs map[model.ClusterRef]string
+	// Deadline is how long one look into a workload cluster may take; zero for ten seconds.
+	Deadline time.Duration
+	// Log takes what goes wrong inside; nil for nowhere.
+	Log *slog.Logger
+	// Now is the clock; nil for time.Now.
+	Now func() time.Time
+}
+
+// Live is a Supervisor being looked at.
+type Live struct {
+	conn   *supervisor.Connection
+	looker *workload.Looker
+	pump   *pump
+	ended  chan struct{}
+}
+
+// Run starts looking and returns at once; everything ends with ctx. The first snapshot is
+// there immediately, with every source waiting.
+func Run(ctx context.Context, conn *supervisor.Connection, config Config, judge model.Judge) *Live {
+	if config.Log == nil {
+		config.Log = slog.New(slog.DiscardHandler)
+	}
+	if config.Now == nil {
+		config.Now = time.Now
+	}
+	l := &Live{conn: conn, ended: make(chan struct{})}
+	l.looker = workload.New(workload.Config{
+		Secret: conn.Secret, Files: config.Kubeconfigs, Deadline: config.Deadline, Log: config.Log, Now: config.Now,
+	})
+	l.pump = newPump(ctx, config, judge, l.looker.Observe)
+	var all sync.WaitGroup
+	all.Go(l.pump.run)
+	all.Go(func() { conn.Watch(ctx, l.pump) })
+	all.Go(func() { l.looker.Run(ctx, l.pump) })
+	go func() {
+		all.Wait()
+		close(l.ended)
+	}()
+	return l
+}
+
+// Snapshots are the pictures as they change. The channel is closed when ctx ended.
+func (l *Live) Snapshots() <-chan *model.Snapshot { return l.pump.out }
+
+// Latest is the newest snapshot.
+func (l *Live) Latest() *model.Snapshot { return l.pump.latest.Load() }
+
+// Ended is closed when everything that looked has ended.
+func (l *Live) Ended() <-chan struct{} { return l.ended }
+
+// Refresh looks again now: whatever failed or was refused on the Supervisor, and into
+// every workload cluster. What is being watched is current anyway.
+func (l *Live) Refresh() {
+	l.conn.Refresh()
+	l.looker.Refresh()
+}
+
+// Attend has a cluster looked at closely while it is open on the screen; the zero value
+// ends that.
+func (l *Live) Attend(ref model.ClusterRef) { l.looker.Attend(ref) }
+
+// Workload connects to a workload cluster with the credentials that looking uses.
+func (l *Live) Workload(ctx context.Context, ref model.ClusterRef) (dynamic.Interface, error) {
+	c, err := l.looker.Client(ctx, ref)
+	if err != nil {
+		return nil, fmt.Errorf("cannot reach cluster %s: %w", ref, err)
+	}
+	return c, nil
+}
+
+// YAML reads an object live: of a workload cluster where in names one, else of the Supervisor.
+func (l *Live) YAML(ctx context.Context, in model.ClusterRef, ref model.ObjectRef) (string, error) {
+	if in == (model.ClusterRef{}) {
+		return l.conn.YAML(ctx, ref) //nolint:wrapcheck // the sentence is complete.
+	}
+	return l.looker.YAML(ctx, in, ref) //nolint:wrapcheck // the sentence is complete.
+}
+
+// Describe reads an object and its events live and writes them in words; in is as for YAML.
+func (l *Live) Describe(ctx context.Context, in model.ClusterRef, ref model.ObjectRef) (string, error) {
+	if in == (model.ClusterRef{}) {
+		return l.conn.Describe(ctx, ref) //nolint:wrapcheck // the sentence is complete.
+	}
+	return l.looker.Describe(ctx, in, ref) //nolint:wrapcheck // the sentence is complete.
+}
+
+// pump is the one goroutine that owns the store.
+type pump struct {
+	ctx     context.Context //nolint:containedctx // updates wait for room no longer than the pump lives.
+	config  Config
+	store   *model.Store
+	updates chan func(*model.Store)
+	out     chan *model.Snapshot
+	latest  atomic.Pointer[model.Snapshot]
+	observe func(*model.Snapshot)
+
+	// review is when time alone may change a judgement; zero when it cannot.
+	review time.Time
+	// odd is what judging failed at, to be shown as a source.
+	odd string
+}
+
+const (
+	// fastest is the shortest time between two snapshots.
+	fastest = 100 * time.Millisecond
+	// room is how many updates may wait; whoever has more waits.
+	room = 1024
+	// judgeSource is there only when judging itself failed.
+	judgeSource = "vksmedic/judge"
+)
+
+func newPump(ctx context.Context, config Config, judge model.Judge, observe func(*model.Snapshot)) *pump {
+	p := &pump{ctx: ctx, config: config, updates: make(chan func(*model.Store), room), out: make(chan *model.Snapshot, 1), observe: observe}
+	p.store = model.NewStore(p.careful(judge))
+	p.latest.Store(p.store.Snapshot(config.Now()))
+	return p
+}
+
+// Update implements the sinks of the packages below.
+func (p *pump) Update(change func(*model.Store)) {
+	select {
+	case p.updates <- change:
+	case <-p.ctx.Done():
+	}
+}
+
+func (p *pump) run() {
+	defer close(p.out)
+	last := p.hand()
+	dirty := false
+	for {
+		timer := time.NewTimer(p.wait(dirty, last))
+		select {
+		case <-p.ctx.Done():
+			timer.Stop()
+			return
+		case f := <-p.updates:
+			p.apply(f)
+			p.drain()
+			dirty = true
+		case <-timer.C:
+			dirty = true
+		}
+		timer.Stop()
+		if dirty && time.Since(last) >= fastest {
+			last = p.hand()
+			dirty = false
+		}
+	}
+}
+
+// wait is how long nothing has to be handed out: until the pace allows what changed, or
+// until time alone may change a judgement.
+func (p *pump) wait(dirty bool, last time.Time) time.Duration {
+	if dirty {
+		return fastest - time.Since(last)
+	}
+	wait := time.Hour
+	if !p.review.IsZero() {
+		wait = min(wait, p.review.Sub(p.config.Now()))
+	}
+	// A judgement that asks to be reviewed at once, over and over, gets one a second.
+	return max(wait, time.Second)
+}
+
+// drain applies what has come meanwhile, for as much as there was room for.
+func (p *pump) drain() {
+	for range room {
+		select {
+		case f := <-p.updates:
+			p.apply(f)
+		default:
+			return
+		}
+	}
+}
+
+// apply makes one change; one that panics is left out.
+func (p *pump) apply(f func(*model.Store)) {
+	defer func() {
+		if x := recover(); x != nil {
+			p.config.Log.Error("an observation could not be taken in", "panic", fmt.Sprint(x))
+		}
+	}()
+	f(p.store)
+}
+
+// hand builds a snapshot and hands it out, in place of one that nobody has taken.
+func (p *pump) hand() time.Time {
+	if p.odd != "" {
+		p.store.SetSource(model.Source{Name: judgeSource, State: model.SourceNotUnderstood, Seen: p.config.Now(), Detail: p.odd})
+		p.odd = ""
+	}
+	sn := p.store.Snapshot(p.config.Now())
+	p.latest.Store(sn)
+	p.review = time.Time{}
+	for _, c := range sn.Clusters {
+		if !c.Review.IsZero() && (p.review.IsZero() || c.Review.Before(p.review)) {
+			p.review = c.Review
+		}
+	}
+	p.observe(sn)
+	select {
+	case <-p.out:
+	default:
+	}
+	p.out <- sn
+	return time.Now()
+}
+
+// careful keeps a signature that panics on one cluster from taking the others along.
+func (p *pump) careful(judge model.Judge) model.Judge {
+	if judge == nil {
+		return nil
+	}
+	return func(c *model.Cluster, sn *model.Snapshot, now time.Time) (found []model.Finding, review time.Time) {
+		defer func() {
+			if x := recover(); x != nil {
+				p.odd = fmt.Sprintf("vksmedic itself failed while judging cluster %s: %v; please report it", c.Ref, x)
+				p.config.Log.Error("judging failed", "cluster", c.Ref.String(), "panic", fmt.Sprint(x))
+				found, review = nil, time.Time{}
+			}
+		}()
+		return judge(c, sn, now)
+	}
+}

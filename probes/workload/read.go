@@ -1,0 +1,85 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+
+	"vksmedic/model"
+	"vksmedic/probes/describe"
+)
+
+// shown are the kinds of a workload cluster that can be shown in full; Secrets are not.
+func shown(kind string) (r schema.GroupVersionResource, namespaced, ok bool) {
+	switch kind {
+	case "Node":
+		return gvr("", "v1", "nodes"), false, true
+	case "Pod":
+		return gvr("", "v1", "pods"), true, true
+	case "PodDisruptionBudget":
+		return gvr("policy", "v1", "poddisruptionbudgets"), true, true
+	case "VolumeAttachment":
+		return gvr("storage.k8s.io", "v1", "volumeattachments"), false, true
+	}
+	return schema.GroupVersionResource{}, false, false
+}
+
+// YAML reads an object of a workload cluster live.
+func (l *Looker) YAML(ctx context.Context, cluster model.ClusterRef, ref model.ObjectRef) (string, error) {
+	u, _, err := l.get(ctx, cluster, ref)
+	if err != nil {
+		return "", err
+	}
+	s, err := describe.YAML(u.Object)
+	if err != nil {
+		return "", fmt.Errorf("cannot show %s: %w", ref, err)
+	}
+	return s, nil
+}
+
+// Describe reads an object of a workload cluster and its events live, in words.
+func (l *Looker) Describe(ctx context.Context, cluster model.ClusterRef, ref model.ObjectRef) (string, error) {
+	u, c, err := l.get(ctx, cluster, ref)
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, l.config.Deadline)
+	defer cancel()
+	events, err := describe.Events(ctx, c, u)
+	missing := ""
+	if err != nil {
+		_, missing = explain(err, c.server, "list events")
+	}
+	return describe.Text(u.Object, events, missing, l.config.Now()), nil
+}
+
+func (l *Looker) get(ctx context.Context, cluster model.ClusterRef, ref model.ObjectRef) (*unstructured.Unstructured, *client, error) {
+	r, namespaced, ok := shown(ref.Kind)
+	if !ok {
+		return nil, nil, fmt.Errorf("cannot show %s of cluster %s: this kind is not looked at", ref, cluster)
+	}
+	ctx, cancel := context.WithTimeout(ctx, l.config.Deadline)
+	defer cancel()
+	c, err := l.connect(ctx, cluster)
+	if err != nil {
+		return nil, nil, err
+	}
+	var i dynamic.ResourceInterface = c.Resource(r)
+	if namespaced {
+		i = c.Resource(r).Namespace(ref.Namespace)
+	}
+	u, err := i.Get(ctx, ref.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, nil, fmt.Errorf("%s of cluster %s is not there any more", ref, cluster)
+	}
+	if err != nil {
+		_, why := explain(err, c.server, "get "+r.GroupResource().String())
+		return nil, nil, fmt.Errorf("cannot read %s of cluster %s: %s", ref, cluster, why)
+	}
+	return u, c, nil
+}
