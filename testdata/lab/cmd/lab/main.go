@@ -30,6 +30,7 @@ const usage = `usage: lab COMMAND [flags]
   down        end the lab
   status      say what runs
   kubeconfig  print a kubeconfig: --as administrator|devops|viewer, or --cluster NAMESPACE/NAME
+  path        print where that kubeconfig is
   stage       bring a failure about in a running lab: stuck-worker, stuck-upgrade, clean
 
 Every command takes --state DIR, the lab's folder; labs in several folders do
@@ -58,7 +59,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return errUsage
 	}
 	commands := map[string]func(context.Context, []string, io.Writer, io.Writer) error{
-		"up": up, "serve": serve, "down": down, "status": status, "kubeconfig": kubeconfig, "stage": stage,
+		"up": up, "serve": serve, "down": down, "status": status, "kubeconfig": kubeconfig, "path": path, "stage": stage,
 	}
 	command, known := commands[args[0]]
 	if !known {

@@ -104,11 +104,11 @@ func serve(ctx context.Context, args []string, _, stderr io.Writer) error {
 	}
 	folder, err := state.Open(*dir)
 	if err != nil {
-		return err //nolint:wrapcheck // It says what it did.
+		return err
 	}
 	lock, err := folder.Acquire()
 	if err != nil {
-		return err //nolint:wrapcheck // It says what it did.
+		return err
 	}
 	l := &lab{options: options, plans: plans, dir: folder, launcher: proc.NewLauncher(), start: time.Now()}
 	err = l.run(ctx, stderr)
@@ -159,7 +159,7 @@ func (l *lab) run(ctx context.Context, stderr io.Writer) (err error) {
 	}
 	programs, err := component.FindPrograms(filepath.Join(home(), "bin"), os.Getenv("KUBEBUILDER_ASSETS"))
 	if err != nil {
-		return err //nolint:wrapcheck // It says what it did.
+		return err
 	}
 	startCtx, done := context.WithTimeoutCause(ctx, stageTimeout, fmt.Errorf("not staged after %s", stageTimeout))
 	defer done()
@@ -168,13 +168,13 @@ func (l *lab) run(ctx context.Context, stderr io.Writer) (err error) {
 		OnlyAPIs: l.options.onlyAPIs, NoDrainRules: l.options.noDrainRules, Now: time.Now(),
 	})
 	if err != nil {
-		return err //nolint:wrapcheck // It says what it did.
+		return err
 	}
 	if err := l.stageAll(ctx, startCtx, s, net, programs); err != nil {
 		return err
 	}
 	if err := l.dir.WriteReady(l.ready(s, programs)); err != nil {
-		return err //nolint:wrapcheck // It says what it did.
+		return err
 	}
 	l.log("ready")
 	<-ctx.Done()
@@ -185,10 +185,10 @@ func (l *lab) run(ctx context.Context, stderr io.Writer) (err error) {
 // ctx; startCtx is for the staging.
 func (l *lab) stageAll(ctx, startCtx context.Context, s *supervisor.Supervisor, net *loopback.Net, programs component.Programs) error {
 	if err := scenario.Catalog(startCtx, s.Client); err != nil {
-		return err //nolint:wrapcheck // It says what it did.
+		return err
 	}
 	if l.options.onlyAPIs {
-		return scenario.Sample(startCtx, s.Client, l.options.served) //nolint:wrapcheck // It says what it did.
+		return scenario.Sample(startCtx, s.Client, l.options.served)
 	}
 	if err := l.play(ctx, s, net, programs); err != nil {
 		return err
@@ -233,7 +233,7 @@ func (l *lab) play(ctx context.Context, s *supervisor.Supervisor, net *loopback.
 	}
 	l.provider = &vsphere.Provider{Net: net, Dir: l.dir.Path("clusters"), Programs: programs, Launcher: l.launcher, Log: l.log}
 	if err := l.provider.Add(ctx, mgr); err != nil {
-		return err //nolint:wrapcheck // It says what it did.
+		return err
 	}
 	go func() {
 		if err := mgr.Start(ctx); err != nil && ctx.Err() == nil {
@@ -257,7 +257,7 @@ func clientFor(kubeconfig string) (client.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", kubeconfig, err)
 	}
-	return kube.NewClient(cfg) //nolint:wrapcheck // It says what it did.
+	return kube.NewClient(cfg)
 }
 
 func (l *lab) ready(s *supervisor.Supervisor, programs component.Programs) state.Ready {

@@ -14,7 +14,7 @@ import (
 	"vksmedic/testdata/lab/internal/state"
 )
 
-// status says what runs.
+// status says what runs. It fails when nothing does.
 func status(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	flags, dir := newFlags("status", stderr)
 	if err := flags.Parse(args); err != nil {
@@ -22,15 +22,14 @@ func status(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	folder, err := state.Open(*dir)
 	if err != nil {
-		return err //nolint:wrapcheck // It says what it did.
+		return err
 	}
 	pid, err := folder.Running()
 	if err != nil {
-		return err //nolint:wrapcheck // It says what it did.
+		return err
 	}
 	if pid == 0 {
-		fmt.Fprintln(stdout, "No lab is running.")
-		return nil
+		return errors.New("no lab is running")
 	}
 	err = describe(folder, stdout)
 	if errors.Is(err, state.ErrNotReady) {
@@ -44,7 +43,7 @@ func status(_ context.Context, args []string, stdout, stderr io.Writer) error {
 func describe(folder state.Dir, stdout io.Writer) error {
 	ready, err := folder.ReadReady()
 	if err != nil {
-		return err //nolint:wrapcheck // It says what it did.
+		return err
 	}
 	fmt.Fprintf(stdout, "The lab is ready: Supervisor %s, process %d, logs in %s\n", ready.Supervisor.Server, ready.PID, folder.Path(""))
 	for _, user := range slices.Sorted(maps.Keys(ready.Supervisor.Kubeconfigs)) {
@@ -78,30 +77,11 @@ func memory(pid int) int {
 
 // kubeconfig prints somebody's kubeconfig.
 func kubeconfig(_ context.Context, args []string, stdout, stderr io.Writer) error {
-	flags, dir := newFlags("kubeconfig", stderr)
-	user := flags.String("as", "administrator", "whose: administrator, devops or viewer")
-	cluster := flags.String("cluster", "", "the lab's own for a workload cluster, NAMESPACE/NAME, instead of the Supervisor's")
-	if err := flags.Parse(args); err != nil {
-		return err //nolint:wrapcheck // The flag package has said it.
-	}
-	folder, err := state.Open(*dir)
+	file, err := kubeconfigPath("kubeconfig", args, stderr)
 	if err != nil {
-		return err //nolint:wrapcheck // It says what it did.
+		return err
 	}
-	ready, err := folder.ReadReady()
-	if err != nil {
-		return err //nolint:wrapcheck // It says what it did.
-	}
-	path := ready.Supervisor.Kubeconfigs[*user]
-	if path == "" {
-		return fmt.Errorf("--as: the lab has no user %q; it has %s", *user, strings.Join(slices.Sorted(maps.Keys(ready.Supervisor.Kubeconfigs)), ", "))
-	}
-	if *cluster != "" {
-		if path, err = workloadKubeconfig(ready, *cluster); err != nil {
-			return err
-		}
-	}
-	content, err := os.ReadFile(filepath.Clean(path))
+	content, err := os.ReadFile(filepath.Clean(file))
 	if err != nil {
 		return fmt.Errorf("read the kubeconfig: %w", err)
 	}
@@ -109,6 +89,42 @@ func kubeconfig(_ context.Context, args []string, stdout, stderr io.Writer) erro
 		return fmt.Errorf("print the kubeconfig: %w", err)
 	}
 	return nil
+}
+
+// path prints where somebody's kubeconfig is.
+func path(_ context.Context, args []string, stdout, stderr io.Writer) error {
+	file, err := kubeconfigPath("path", args, stderr)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(stdout, file)
+	return nil
+}
+
+// kubeconfigPath reads the flags that kubeconfig and path have in common.
+func kubeconfigPath(command string, args []string, stderr io.Writer) (string, error) {
+	flags, dir := newFlags(command, stderr)
+	user := flags.String("as", "administrator", "whose: administrator, devops or viewer")
+	cluster := flags.String("cluster", "", "the lab's own for a workload cluster, NAMESPACE/NAME, instead of the Supervisor's")
+	if err := flags.Parse(args); err != nil {
+		return "", err //nolint:wrapcheck // The flag package has said it.
+	}
+	folder, err := state.Open(*dir)
+	if err != nil {
+		return "", err
+	}
+	ready, err := folder.ReadReady()
+	if err != nil {
+		return "", err
+	}
+	if *cluster != "" {
+		return workloadKubeconfig(ready, *cluster)
+	}
+	file := ready.Supervisor.Kubeconfigs[*user]
+	if file == "" {
+		return "", fmt.Errorf("--as: the lab has no user %q; it has %s", *user, strings.Join(slices.Sorted(maps.Keys(ready.Supervisor.Kubeconfigs)), ", "))
+	}
+	return file, nil
 }
 
 func workloadKubeconfig(ready state.Ready, cluster string) (string, error) {

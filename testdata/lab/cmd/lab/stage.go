@@ -33,11 +33,11 @@ func stage(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	folder, err := state.Open(*dir)
 	if err != nil {
-		return err //nolint:wrapcheck // It says what it did.
+		return err
 	}
 	ready, err := folder.ReadReady()
 	if err != nil {
-		return err //nolint:wrapcheck // It says what it did.
+		return err
 	}
 	supervisor, err := clientFor(ready.Supervisor.Kubeconfigs["lab"])
 	if err != nil {
@@ -67,12 +67,12 @@ func stage(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	case "stuck-upgrade":
 		machine, err = stuckUpgrade(ctx, clusters, plan, *version)
 	case "clean":
-		return clusters.Clean(ctx, plan.Key()) //nolint:wrapcheck // It says what it did.
+		return clusters.Clean(ctx, plan.Key())
 	default:
 		return errUsage
 	}
 	if err != nil {
-		return err //nolint:wrapcheck // It says what it did.
+		return err
 	}
 	fmt.Fprintln(stdout, machine)
 	return nil
@@ -104,7 +104,7 @@ func stuckUpgrade(ctx context.Context, clusters scenario.Clusters, plan scenario
 		}
 		version = fmt.Sprintf("%s.%d", minor, patch+1)
 	}
-	return clusters.StuckUpgrade(ctx, plan, version) //nolint:wrapcheck // It says what it did.
+	return clusters.StuckUpgrade(ctx, plan, version)
 }
 
 func cutLast(s, separator string) (before, after string, found bool) {

@@ -25,11 +25,11 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	folder, err := state.Open(*dir)
 	if err != nil {
-		return err //nolint:wrapcheck // It says what it did.
+		return err
 	}
 	pid, err := folder.Running()
 	if err != nil {
-		return err //nolint:wrapcheck // It says what it did.
+		return err
 	}
 	gone := make(chan error, 1)
 	if pid == 0 {
@@ -56,7 +56,7 @@ var errInterrupted = errors.New("interrupted")
 
 func startDaemon(folder state.Dir, args []string) (*exec.Cmd, error) {
 	if err := folder.Create(); err != nil {
-		return nil, err //nolint:wrapcheck // It says what it did.
+		return nil, err
 	}
 	log, err := os.Create(folder.Path(state.DaemonLog))
 	if err != nil {
@@ -98,7 +98,7 @@ func follow(ctx context.Context, folder state.Dir, gone <-chan error, stdout io.
 			return nil
 		}
 		if !errors.Is(err, state.ErrNotReady) {
-			return err //nolint:wrapcheck // It says what it did.
+			return err
 		}
 		select {
 		case <-ctx.Done():
@@ -125,11 +125,11 @@ func down(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	folder, err := state.Open(*dir)
 	if err != nil {
-		return err //nolint:wrapcheck // It says what it did.
+		return err
 	}
 	pid, err := folder.Running()
 	if err != nil {
-		return err //nolint:wrapcheck // It says what it did.
+		return err
 	}
 	if pid == 0 {
 		fmt.Fprintln(stdout, "No lab is running.")
@@ -153,7 +153,7 @@ func end(folder state.Dir, pid int) error {
 	for last := polite.Add(10 * time.Second); time.Now().Before(last); time.Sleep(50 * time.Millisecond) {
 		running, err := folder.Running()
 		if err != nil {
-			return err //nolint:wrapcheck // It says what it did.
+			return err
 		}
 		if running == 0 {
 			return nil

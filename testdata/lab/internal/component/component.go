@@ -71,7 +71,6 @@ func (p Programs) StartEtcd(l *proc.Launcher, name string, e Etcd) (*proc.Proces
 	}
 	cert := func(suffix string) string { return filepath.Join(e.Certs, e.Member+"-etcd-"+suffix) }
 	authority := filepath.Join(e.Certs, "etcd-ca.crt")
-	//nolint:wrapcheck // Start names the process.
 	return l.Start(name, filepath.Join(e.Dir, "etcd-"+e.Member+".log"), p.path("etcd"), []string{
 		"--name=" + e.Member,
 		"--data-dir=" + filepath.Join(e.Dir, "data-"+e.Member),
@@ -123,14 +122,12 @@ func (p Programs) StartAPIServer(l *proc.Launcher, name string, a APIServer) (*p
 		"--disable-admission-plugins=ServiceAccount",
 		"--profiling=false",
 	}
-	//nolint:wrapcheck // Start names the process.
 	return l.Start(name, filepath.Join(a.Dir, "kube-apiserver.log"), p.path("kube-apiserver"), append(args, a.Extra...), nil)
 }
 
 // StartControllerManager starts a kube-controller-manager that runs the named
 // controllers and nothing else, and listens nowhere.
 func (p Programs) StartControllerManager(l *proc.Launcher, name, dir, kubeconfig, saKey string, controllers ...string) (*proc.Process, error) {
-	//nolint:wrapcheck // Start names the process.
 	return l.Start(name, filepath.Join(dir, "kube-controller-manager.log"), p.path("kube-controller-manager"), []string{
 		"--kubeconfig=" + kubeconfig,
 		"--leader-elect=false", "--bind-address=127.0.0.1", "--secure-port=0",
@@ -158,7 +155,6 @@ func (p Programs) StartCAPI(l *proc.Launcher, c CAPI) (*proc.Process, error) {
 		fmt.Sprintf("--webhook-port=%d", c.WebhookPort), fmt.Sprintf("--health-port=%d", c.HealthPort),
 		fmt.Sprintf("--webhooks-only=%t", c.WebhooksOnly), "--sync-period=1m", "--connect-retry=2s", "--v=2",
 	}
-	//nolint:wrapcheck // Start names the process.
 	return l.Start("cluster-api", filepath.Join(c.Dir, "cluster-api.log"), p.path("capi"), args,
 		// Cluster API's managers read who they are from the environment.
 		[]string{"POD_NAMESPACE=capi-system", "POD_NAME=capi-controller-manager", "POD_UID=lab"})

@@ -87,7 +87,7 @@ func WaitEstablished(ctx context.Context, c client.Client) error {
 			})
 		}), nil
 	})
-	return err //nolint:wrapcheck // Poll says what was waited for.
+	return err
 }
 
 // InstallWebhooks creates Cluster API's admission webhook configurations. Once

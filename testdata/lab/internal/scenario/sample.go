@@ -122,12 +122,12 @@ func serveOnly(ctx context.Context, c client.Client, served string) error {
 		}
 	}
 	if err := manifest.WaitEstablished(ctx, c); err != nil {
-		return err //nolint:wrapcheck // It says what it did.
+		return err
 	}
 	other := map[string]string{"v1beta1": "v1beta2", "v1beta2": "v1beta1"}[served]
 	err := kube.Poll(ctx, interval, "Cluster API "+other+" to be gone", func(ctx context.Context) (bool, error) {
 		gone := metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{APIVersion: "cluster.x-k8s.io/" + other, Kind: "MachineList"}}
 		return c.List(ctx, &gone) != nil, nil
 	})
-	return err //nolint:wrapcheck // Poll says what was waited for.
+	return err
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	controlplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
@@ -65,7 +66,7 @@ func (c Clusters) waitHealthy(ctx context.Context, p Plan) error {
 		return running && len(machines) == int(p.ControlPlanes+p.Workers) &&
 			ptr.Deref(controlPlane.Status.ReadyReplicas, 0) == p.ControlPlanes && available(controlPlane), nil
 	})
-	return err //nolint:wrapcheck // Poll says what was waited for.
+	return err
 }
 
 func available(controlPlane *controlplanev1.KubeadmControlPlane) bool {
@@ -161,7 +162,7 @@ func (c Clusters) blockByBudget(ctx context.Context, p Plan) error {
 		node, err = databaseNode(ctx, workload)
 		return node != "", err
 	}); err != nil {
-		return err //nolint:wrapcheck // Poll says what was waited for.
+		return err
 	}
 	machine := &clusterv1.Machine{}
 	key := types.NamespacedName{Namespace: p.Namespace, Name: node} // Machine and Node have one name.
@@ -183,7 +184,11 @@ func (c Clusters) blockByBudget(ctx context.Context, p Plan) error {
 func (c Clusters) waitDraining(ctx context.Context, key types.NamespacedName, blocker string) error {
 	err := kube.Poll(ctx, interval, fmt.Sprintf("the drain of Machine %s to hang on %s", key, blocker), func(ctx context.Context) (bool, error) {
 		machine := &clusterv1.Machine{}
-		if err := c.Supervisor.Get(ctx, key, machine); err != nil {
+		err := c.Supervisor.Get(ctx, key, machine)
+		if apierrors.IsNotFound(err) {
+			return false, fmt.Errorf("Machine %s was drained and is gone; does a MachineDrainRule in its namespace skip the pod?", key)
+		}
+		if err != nil {
 			return false, fmt.Errorf("get Machine %s: %w", key, err)
 		}
 		for _, condition := range machine.Status.Conditions {
@@ -193,5 +198,5 @@ func (c Clusters) waitDraining(ctx context.Context, key types.NamespacedName, bl
 		}
 		return false, nil
 	})
-	return err //nolint:wrapcheck // Poll says what was waited for.
+	return err
 }

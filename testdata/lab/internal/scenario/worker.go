@@ -77,7 +77,7 @@ func waitAgentOn(ctx context.Context, workload client.Client, namespace, name, n
 		}
 		return len(pods.Items) > 0, nil
 	})
-	return err //nolint:wrapcheck // Poll says what was waited for.
+	return err
 }
 
 // Clean undoes what StuckWorker and an engineer did: it removes the staged agents
@@ -118,5 +118,5 @@ func (c Clusters) Clean(ctx context.Context, cluster types.NamespacedName) error
 		workers := slices.DeleteFunc(machines, isControlPlane)
 		return len(workers) == want && slices.IndexFunc(workers, func(m clusterv1.Machine) bool { return !machineRunning(m) }) < 0, nil
 	})
-	return err //nolint:wrapcheck // Poll says what was waited for.
+	return err
 }

@@ -222,7 +222,7 @@ func waitHealthy(ctx context.Context, url string, process *proc.Process) error {
 		ready := response.StatusCode == http.StatusOK
 		return ready, response.Body.Close()
 	})
-	return err //nolint:wrapcheck // Poll says what was waited for.
+	return err
 }
 
 // kubeconfigFor writes a component's kubeconfig into the certificates' folder.
