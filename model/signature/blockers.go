@@ -50,7 +50,10 @@ func (x *draining) findBlockers() {
 			}
 			return 1
 		}
-		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
+		if r := strings.Compare(a.Namespace, b.Namespace); r != 0 {
+			return r
+		}
+		return strings.Compare(a.Name, b.Name)
 	})
 }
 
@@ -250,15 +253,14 @@ func (x *draining) likelyBudgets() {
 	}
 }
 
-// sureBlockers are those that certainly hold the drain.
+// sureBlockers are those that certainly hold the drain; they are sorted first.
 func (x *draining) sureBlockers() []Blocker {
-	var out []Blocker
-	for _, b := range x.blockers {
-		if b.Sure {
-			out = append(out, b)
+	for i := range x.blockers {
+		if !x.blockers[i].Sure {
+			return x.blockers[:i]
 		}
 	}
-	return out
+	return x.blockers
 }
 
 // drainError is what makes the drain fail as a whole, empty where nothing is known to.
