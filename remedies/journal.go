@@ -141,11 +141,11 @@ func createJournal(d disk, dir, id string, now func() time.Time) (*journal, erro
 	}
 	j := &journal{disk: d, path: path, file: f, now: now}
 	if err := lockFile(f.Fd()); err != nil {
-		j.close()
+		j.discard()
 		return nil, fmt.Errorf("cannot lock the journal %s: %w", path, err)
 	}
 	if err := d.syncDir(dir); err != nil {
-		j.close()
+		j.discard()
 		return nil, fmt.Errorf("cannot flush the folder of the journal %s: %w", dir, err)
 	}
 	return j, nil

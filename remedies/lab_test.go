@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -198,6 +199,17 @@ func (l *testLab) release(t *testing.T, namespace string) {
 	if _, err := machines.Patch(t.Context(), "old-x7k2p", "application/merge-patch+json", patch, metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// dryRun says whether a request stores nothing; deletions say so in their body.
+func dryRun(r *http.Request) bool {
+	if r.GetBody != nil && r.Method == http.MethodDelete {
+		if body, err := r.GetBody(); err == nil {
+			b, _ := io.ReadAll(body)
+			return strings.Contains(string(b), `"dryRun":["All"]`)
+		}
+	}
+	return strings.Contains(r.URL.RawQuery, "dryRun=All")
 }
 
 // hooked is a connection whose requests pass through a function first.

@@ -213,23 +213,27 @@ func (r *Runner) Begin(ctx context.Context, f *model.Finding) (*Walk, error) {
 	if err != nil {
 		return nil, err
 	}
-	if id, err := r.findPending(identity, f, t); err != nil {
-		return nil, err
-	} else if id != "" {
+	id, trouble := r.findPending(identity, f, t)
+	if errors.Is(trouble, ErrBusy) {
+		return nil, trouble
+	}
+	if id != "" {
 		return r.Resume(ctx, id)
 	}
 	facts, err := json.Marshal(f.Facts)
 	if err != nil {
 		return nil, fmt.Errorf("cannot keep what was found: %w", err)
 	}
-	id, err := r.newID()
-	if err != nil {
+	if id, err = r.newID(); err != nil {
 		return nil, err
 	}
 	w := r.newWalk(a, beginning{ID: id, Article: a.ID, Supervisor: identity, Server: r.cfg.Server, Context: r.cfg.Context,
 		Cluster: f.Cluster, Target: t, Summary: text.Limit(text.Clean(f.Summary), 500), Facts: facts})
 	if err := w.decodeFacts(); err != nil {
 		return nil, err
+	}
+	if trouble != nil {
+		w.trouble = short(trouble)
 	}
 	return w, nil
 }
@@ -294,7 +298,7 @@ func (r *Runner) peek(id string) *beginning {
 // Resume picks up a walk from the journal. A change whose end was not written down is
 // looked at, never repeated.
 func (r *Runner) Resume(ctx context.Context, id string) (*Walk, error) {
-	if id != filepath.Base(id) {
+	if id == "" || id != filepath.Base(id) {
 		return nil, tell(ErrOver, "there is no such walk")
 	}
 	identity, err := r.cfg.Supervisor.Identity(ctx)
@@ -334,6 +338,23 @@ func (r *Runner) reopen(ctx context.Context, identity string, j *journal, rec *r
 		return nil, err
 	}
 	return w, nil
+}
+
+// Forget ends a walk in the journal without doing anything: it is no longer pending. What
+// it changed stays as it is.
+func (r *Runner) Forget(id string) error {
+	if id == "" || id != filepath.Base(id) {
+		return tell(ErrOver, "there is no such walk")
+	}
+	j, rec, err := openJournal(r.disk, r.cfg.JournalDir, id, r.cfg.Now)
+	if err != nil {
+		return err
+	}
+	defer j.close()
+	if rec.over() {
+		return tell(ErrOver, "this walk is over")
+	}
+	return j.write(entry{Kind: entryEnd, Who: r.cfg.Who, Note: "put away"})
 }
 
 // newID is the time and some randomness: sorted by time, and a valid name for a label or an annotation.

@@ -452,9 +452,19 @@ func (w *Walk) openJournal() error {
 	if err != nil {
 		return err
 	}
-	if err := j.write(entry{Kind: entryBegin, Begin: &w.begin, Who: w.r.cfg.Who}); err != nil {
-		j.discard()
-		return err
+	w.mu.Lock()
+	lines := []entry{{Kind: entryBegin, Begin: &w.begin, Who: w.r.cfg.Who}}
+	for i, st := range w.art.Steps { // what was done while no journal could be kept.
+		if s := w.steps[i]; s.state != StatePending && s.state != StateCurrent {
+			lines = append(lines, entry{Kind: entryStep, Step: st.ID, State: s.state, Note: s.note, Choice: w.choice[st.ID]})
+		}
+	}
+	w.mu.Unlock()
+	for _, e := range lines {
+		if err := j.write(e); err != nil {
+			j.discard()
+			return err
+		}
 	}
 	w.journal = j
 	return nil

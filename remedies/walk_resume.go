@@ -49,6 +49,12 @@ func (w *Walk) stand(rec *record) {
 			return
 		}
 	}
+	for i, st := range w.art.Steps { // everything was taken back: nothing before it is still wanted.
+		if _, at := w.art.step(st.Undo); w.steps[i].state == StateUndone && at >= 0 && w.steps[at].state == StateDone {
+			w.current = at
+			return
+		}
+	}
 	for i := range w.steps {
 		if s := w.steps[i].state; s == StatePending || s == StateCurrent || s == StateFailed || s == StateUnsure {
 			w.current = i

@@ -46,6 +46,9 @@ func TestWalkFromFindingToTheEnd(t *testing.T) {
 		t.Errorf("%d writes before anything was confirmed", n)
 	}
 	must(t, w.Apply(t.Context(), p.Token, ""))
+	if got := l.written(t, "administrator@vsphere.local", "walk"); len(got) != 2 || got[0].ObjectRef.Resource != "leases" || got[1].ObjectRef.Resource != "machinedrainrules" {
+		t.Errorf("the API server saw %+v", got) // the audit log does tell, so that its silence elsewhere means something.
+	}
 	rules := l.rules(t, "walk")
 	if len(rules) != 1 || rules[0].GetName() != "vks-pod-drain-skip-pinniped" || rules[0].GetManagedFields()[0].Manager != fieldManager {
 		t.Fatalf("rules: %+v", rules)
@@ -339,7 +342,7 @@ func TestSomebodyWasQuicker(t *testing.T) {
 			}
 			done := false
 			h, err := hook(connect(t, l.kubeconfig("administrator")), func(r *http.Request, next http.RoundTripper) (*http.Response, error) {
-				if r.Method != http.MethodGet && strings.Contains(r.URL.Path, "machinedrainrules") && !strings.Contains(r.URL.RawQuery, "dryRun") && !done {
+				if r.Method != http.MethodGet && strings.Contains(r.URL.Path, "machinedrainrules") && !dryRun(r) && !done {
 					done = true
 					put("{drain: {behavior: Skip}, pods: [" + entryBatch + "]}")
 				}
@@ -627,7 +630,7 @@ func TestNoAnswer(t *testing.T) {
 			f := l.stage(t, ns)
 			broken := false
 			h, err := hook(connect(t, l.kubeconfig("administrator")), func(r *http.Request, next http.RoundTripper) (*http.Response, error) {
-				if r.Method == http.MethodPost && strings.Contains(r.URL.Path, "machinedrainrules") && !strings.Contains(r.URL.RawQuery, "dryRun") && !broken {
+				if r.Method == http.MethodPost && strings.Contains(r.URL.Path, "machinedrainrules") && !dryRun(r) && !broken {
 					broken = true
 					if sent {
 						if res, err := next.RoundTrip(r); err == nil {
