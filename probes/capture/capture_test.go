@@ -194,7 +194,7 @@ func TestReadBadInput(t *testing.T) {
 		{"alias bomb", bomb(), nil, ""},
 		{"deeply nested", "kind: Pod\nmetadata: " + strings.Repeat("[", 20000), nil, ""},
 		{"deeply nested JSON", `{"kind":"Pod","metadata":` + strings.Repeat("[", 20000), nil, ""},
-		{"an unknown anchor", "items:\n- &a {kind: Pod, apiVersion: v1, metadata: {name: a-0, namespace: app}}\n- *a\nkind: List\n", both[1:], ""},
+		{"an anchor of another item", "items:\n- &a\n  kind: Pod\n  apiVersion: v1\n  metadata: {name: a-0, namespace: app}\n- *a\nkind: List\n", both[1:], ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := stdin(t, c.in)

@@ -218,8 +218,7 @@ func (r *reader) text(name string, in *bufio.Reader, head []byte) {
 	}
 	f := &filed{name: name, dump: r.dump}
 	b := bufio.NewReaderSize(body, 64<<10)
-	first := firstByte(b)
-	if first == '{' || first == '[' {
+	if isJSON(b) {
 		f.json(b)
 	} else {
 		f.yaml(b)
@@ -227,14 +226,27 @@ func (r *reader) text(name string, in *bufio.Reader, head []byte) {
 	f.close(r.ctx)
 }
 
-// firstByte is the first that is no space, without taking it.
-func firstByte(b *bufio.Reader) byte {
+// isJSON tells JSON from YAML, without taking anything: YAML in flow style begins with a brace
+// too, but its keys need no quotes.
+func isJSON(b *bufio.Reader) bool {
 	head, _ := b.Peek(sniff) // Less is fine: the file may be short.
 	head = bytes.TrimLeft(head, " \t\r\n")
 	if len(head) == 0 {
-		return 0
+		return false
 	}
-	return head[0]
+	next := bytes.TrimLeft(head[1:], " \t\r\n")
+	switch head[0] {
+	case '{':
+		return len(next) == 0 || next[0] == '"' || next[0] == '}'
+	case '[':
+		return len(next) == 0 || bytes.IndexByte([]byte(`{["]-0123456789tfn`), next[0]) >= 0 && (next[0] != '{' || isObject(next))
+	}
+	return false
+}
+
+func isObject(b []byte) bool {
+	next := bytes.TrimLeft(b[1:], " \t\r\n")
+	return len(next) == 0 || next[0] == '"' || next[0] == '}'
 }
 
 // errTooMuch ends a file that is longer than is read.
