@@ -1,0 +1,421 @@
+// Command vksmedic is a troubleshooter for workload clusters of VMware's vSphere
+// Kubernetes Service: a live dashboard that flags known failures with their
+// evidence, and a wizard that walks through the knowledge base's fix, showing
+// each change before it is made.
+//
+//	vksmedic                       the dashboard, on the current kubeconfig context
+//	vksmedic --from ticket.tar.gz  the same on a dump, read-only
+//	vksmedic scan -o json          the findings, for scripts
+//
+// This file is flags and wiring; CONTRIBUTING.md says what is where.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+
+	"vksmedic/model"
+	"vksmedic/model/signature"
+	"vksmedic/probes"
+	"vksmedic/probes/capture"
+	"vksmedic/probes/supervisor"
+	"vksmedic/remedies"
+	"vksmedic/ui"
+	"vksmedic/ui/print"
+)
+
+// version is set by the linker; see the Makefile.
+var version = ""
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// exitCode ends the program with a status that is no failure.
+type exitCode int
+
+func (e exitCode) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+// failure is the status for what could not be done, the same as scan's for what could not
+// be read.
+const failure = print.Blind
+
+func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
+	c := root(in, out)
+	c.SetArgs(args)
+	c.SetIn(in)
+	c.SetOut(out)
+	c.SetErr(errOut)
+	err := c.ExecuteContext(ctx)
+	var code exitCode
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &code):
+		return int(code)
+	}
+	fmt.Fprintln(errOut, "vksmedic:", err)
+	return failure
+}
+
+// settings are the flags.
+type settings struct {
+	kubeconfig, context string
+	namespaces          []string
+	workloads           []string
+	readOnly            bool
+	from, asOf          string
+	output              string
+	timeout             time.Duration
+}
+
+func root(in io.Reader, out io.Writer) *cobra.Command {
+	s := &settings{}
+	c := &cobra.Command{
+		Use:   "vksmedic",
+		Short: "Find and mend stuck workload clusters of the vSphere Kubernetes Service",
+		Long: `vksmedic watches the workload clusters of a Supervisor, flags known failures with the
+evidence for each, and walks you through the knowledge base's fix. Nothing is changed that was
+not shown first.
+
+Start it against the Supervisor's kubeconfig (kubectl vsphere login writes one).`,
+		Args:          cobra.NoArgs,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return dashboard(c.Context(), s, in, out)
+		},
+	}
+	f := c.PersistentFlags()
+	f.StringVar(&s.kubeconfig, "kubeconfig", "", "kubeconfig of the Supervisor (default: $KUBECONFIG, then ~/.kube/config)")
+	f.StringVar(&s.context, "context", "", "context in it (default: the current one)")
+	f.StringSliceVarP(&s.namespaces, "namespace", "n", nil, "look at these vSphere Namespaces only; may be repeated")
+	f.StringArrayVar(&s.workloads, "workload-kubeconfig", nil, "NAMESPACE/CLUSTER=FILE: a kubeconfig for a workload cluster, where its Secret may not be read; may be repeated")
+	f.StringVar(&s.from, "from", "", "read a dump instead: a file, a folder, a .tar.gz or - for standard input; read-only")
+	f.StringVar(&s.asOf, "as-of", "", "with --from: judge as of this time, RFC 3339 (default: the newest time in the dump)")
+	c.Flags().BoolVar(&s.readOnly, "read-only", false, "change nothing, whatever is pressed")
+	c.AddCommand(scanCommand(s, in, out), versionCommand(out))
+	return c
+}
+
+func scanCommand(s *settings, in io.Reader, out io.Writer) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "scan",
+		Short: "Print the findings, without a screen",
+		Long: `scan looks once and prints what it found, for pagers, scripts and tickets.
+
+Exit status: 1 when something is flagged (info does not count); else 0 when all that is needed
+could be read, and 2 when not, or when it could not be done.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return scan(c.Context(), s, in, out)
+		},
+	}
+	c.Flags().StringVarP(&s.output, "output", "o", string(print.Table), "table, json or markdown")
+	c.Flags().DurationVar(&s.timeout, "timeout", 30*time.Second, "how long to wait for answers")
+	return c
+}
+
+func versionCommand(out io.Writer) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			v := version
+			if info, ok := debug.ReadBuildInfo(); ok && v == "" {
+				v = info.Main.Version
+			}
+			_, err := fmt.Fprintln(out, "vksmedic", v)
+			return err
+		},
+	}
+}
+
+// scan looks once and prints.
+func scan(ctx context.Context, s *settings, in io.Reader, out io.Writer) error {
+	format := print.Format(s.output)
+	if !validFormat(format) {
+		return fmt.Errorf("-o %s: choose table, json or markdown", s.output)
+	}
+	sn, err := look(ctx, s, in)
+	if err != nil {
+		return err
+	}
+	if err := print.Print(out, format, sn, printOptions(out)); err != nil {
+		return err
+	}
+	if code := print.ExitCode(sn); code != print.Clear {
+		return exitCode(code)
+	}
+	return nil
+}
+
+func validFormat(f print.Format) bool {
+	for _, g := range print.Formats() {
+		if f == g {
+			return true
+		}
+	}
+	return false
+}
+
+// printOptions fits a table to the terminal; into a file or pipe lines are whole.
+func printOptions(out io.Writer) print.Options {
+	f, ok := out.(*os.File)
+	if !ok || !isTerminal(out) {
+		return print.Options{}
+	}
+	width, _, err := term.GetSize(f.Fd())
+	if err != nil {
+		return print.Options{}
+	}
+	return print.Options{Width: width, Color: os.Getenv("NO_COLOR") == ""}
+}
+
+func isTerminal(x any) bool {
+	f, ok := x.(*os.File)
+	return ok && term.IsTerminal(f.Fd())
+}
+
+// look takes one picture, of a dump or of a Supervisor.
+func look(ctx context.Context, s *settings, in io.Reader) (*model.Snapshot, error) {
+	if s.from != "" {
+		_, sn, err := readDump(ctx, s, in)
+		return sn, err
+	}
+	logs := ui.NewLog(logFile())
+	defer logs.Close()
+	conn, config, err := connect(ctx, s, logs)
+	if err != nil {
+		return nil, err
+	}
+	if err := conn.LogIn(ctx); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	return probes.Once(ctx, conn, config, signature.Judge)
+}
+
+func readDump(ctx context.Context, s *settings, in io.Reader) (*capture.Dump, *model.Snapshot, error) {
+	asOf, err := parseAsOf(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	d, err := capture.Read(ctx, s.from, in)
+	if err != nil {
+		return nil, nil, err
+	}
+	return d, d.Snapshot(signature.Judge, asOf), nil
+}
+
+func parseAsOf(s *settings) (time.Time, error) {
+	if s.asOf == "" {
+		return time.Time{}, nil
+	}
+	t, err := time.Parse(time.RFC3339, s.asOf)
+	if err != nil {
+		return t, fmt.Errorf("--as-of %s: not a time like 2026-11-30T03:00:00Z", s.asOf)
+	}
+	return t, nil
+}
+
+func connect(ctx context.Context, s *settings, logs *ui.Log) (*supervisor.Connection, probes.Config, error) {
+	config := probes.Config{Log: logs.Logger()}
+	if s.asOf != "" {
+		return nil, config, errors.New("--as-of goes with --from: a live Supervisor is judged as of now")
+	}
+	files, err := workloadFiles(s.workloads)
+	if err != nil {
+		return nil, config, err
+	}
+	config.Kubeconfigs = files
+	supervisor.TameLibraries(logs.Logger())
+	conn, err := supervisor.Connect(ctx, supervisor.Options{
+		Kubeconfig: s.kubeconfig, Context: s.context, Namespaces: s.namespaces, Restrict: len(s.namespaces) > 0, Log: logs.Logger(),
+	})
+	return conn, config, err
+}
+
+// workloadFiles reads --workload-kubeconfig.
+func workloadFiles(flags []string) (map[model.ClusterRef]string, error) {
+	out := map[model.ClusterRef]string{}
+	for _, f := range flags {
+		cluster, file, ok := strings.Cut(f, "=")
+		ns, name, named := strings.Cut(cluster, "/")
+		if !ok || !named || ns == "" || name == "" || file == "" {
+			return nil, fmt.Errorf("--workload-kubeconfig %s: write NAMESPACE/CLUSTER=FILE", f)
+		}
+		if _, err := os.Stat(file); err != nil {
+			return nil, fmt.Errorf("--workload-kubeconfig %s: %w", f, err)
+		}
+		out[model.ClusterRef{Namespace: ns, Name: name}] = file
+	}
+	return out, nil
+}
+
+// dashboard shows the screen, on a dump or on a Supervisor.
+func dashboard(ctx context.Context, s *settings, in io.Reader, out io.Writer) error {
+	if s.from != "" {
+		return dashboardOfDump(ctx, s, in, out)
+	}
+	if !isTerminal(in) || !isTerminal(out) {
+		return ui.ErrNoTerminal
+	}
+	logs := ui.NewLog(logFile())
+	defer logs.Close()
+	conn, config, err := connect(ctx, s, logs)
+	if err != nil {
+		return err
+	}
+	if err := conn.LogIn(ctx); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	live := probes.Run(ctx, conn, config, signature.Judge)
+	commands := make(chan remedies.Command, 64)
+	where := ui.Where{Context: conn.Context, Server: conn.Server, User: conn.User, Insecure: conn.Insecure}
+	if s.readOnly {
+		where.ReadOnly = "started with --read-only"
+	}
+	runner, err := remedies.NewRunner(remedies.Config{
+		Supervisor: conn, Context: conn.Context, Server: conn.Server, Workload: live.Workload, Snapshot: live.Latest,
+		JournalDir: remedies.DefaultJournalDir(os.Getenv), ReadOnly: where.ReadOnly, Who: conn.User,
+		Log: func(c remedies.Command) {
+			select {
+			case commands <- c:
+			default: // The journal has it; the screen shows the newest.
+			}
+		},
+	})
+	if err != nil {
+		return err
+	}
+	restore, err := conn.DetachTerminal()
+	if err != nil {
+		return err
+	}
+	err = ui.Run(ctx, ui.Options{
+		In: in, Out: out, Where: where, Snapshots: live.Snapshots(), Refresh: live.Refresh, Attend: live.Attend,
+		Reader: liveReader{live}, Wizard: wizard{runner}, Address: addresses(runner), Commands: commands, Log: logs.Lines(), Now: time.Now,
+	})
+	restore()
+	cancel()
+	<-live.Ended()
+	return err
+}
+
+func dashboardOfDump(ctx context.Context, s *settings, in io.Reader, out io.Writer) error {
+	if s.from == capture.Stdin {
+		return errors.New("--from -: the dashboard needs standard input for keys; give it a file, or use vksmedic scan --from -")
+	}
+	if !isTerminal(in) || !isTerminal(out) {
+		return ui.ErrNoTerminal
+	}
+	d, sn, err := readDump(ctx, s, in)
+	if err != nil {
+		return err
+	}
+	snapshots := make(chan *model.Snapshot, 1)
+	snapshots <- sn
+	now := func() time.Time { return sn.At }
+	runner, err := remedies.NewRunner(remedies.Config{ReadOnly: "a dump"})
+	if err != nil {
+		return err
+	}
+	return ui.Run(ctx, ui.Options{
+		In: in, Out: out, Where: ui.Where{Dump: s.from, ReadOnly: "this is a dump"}, Snapshots: snapshots,
+		Refresh: func() {}, Attend: func(model.ClusterRef) {}, Reader: dumpReader{d}, Address: addresses(runner), Now: now,
+	})
+}
+
+// logFile is where the libraries' logs go, beside the journal.
+func logFile() string {
+	dir := remedies.DefaultJournalDir(os.Getenv)
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(dir), "vksmedic.log")
+}
+
+// The rooms meet here: what one has, in the form that the other asks for.
+
+// wizard is the runner as the screen sees it.
+type wizard struct{ *remedies.Runner }
+
+func (w wizard) Begin(ctx context.Context, f *model.Finding) (ui.Walk, error) {
+	return walk(w.Runner.Begin(ctx, f))
+}
+
+func (w wizard) Resume(ctx context.Context, id string) (ui.Walk, error) {
+	return walk(w.Runner.Resume(ctx, id))
+}
+
+// walk keeps a nil walk from becoming an interface that is not nil.
+func walk(w *remedies.Walk, err error) (ui.Walk, error) {
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// addresses finds where the article of a finding can be read.
+func addresses(r *remedies.Runner) func(*model.Finding) string {
+	byID := map[string]string{}
+	for _, a := range r.Articles() {
+		byID[a.ID] = a.Address
+	}
+	return func(f *model.Finding) string {
+		if a := byID[f.Article]; a != "" {
+			return a
+		}
+		return remedies.Address(f.KB)
+	}
+}
+
+// liveReader reads objects of the Supervisor and of workload clusters.
+type liveReader struct{ live *probes.Live }
+
+func (r liveReader) YAML(ctx context.Context, t ui.Target) (string, error) {
+	return r.live.YAML(ctx, inside(t), t.Ref)
+}
+
+func (r liveReader) Describe(ctx context.Context, t ui.Target) (string, error) {
+	return r.live.Describe(ctx, inside(t), t.Ref)
+}
+
+// inside is the workload cluster that an object is read from, zero for the Supervisor.
+func inside(t ui.Target) model.ClusterRef {
+	if t.Workload {
+		return t.Cluster
+	}
+	return model.ClusterRef{}
+}
+
+// dumpReader reads objects of a dump.
+type dumpReader struct{ dump *capture.Dump }
+
+func (r dumpReader) YAML(ctx context.Context, t ui.Target) (string, error) {
+	return r.dump.YAML(ctx, t.Ref)
+}
+
+func (r dumpReader) Describe(ctx context.Context, t ui.Target) (string, error) {
+	return r.dump.Describe(ctx, t.Ref)
+}
