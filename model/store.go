@@ -30,6 +30,15 @@ func (r rows) put(kind string, n name, o Object) {
 	r[kind][n] = o
 }
 
+func (r rows) empty() bool {
+	for _, m := range r {
+		if len(m) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // Store keeps the latest row of every object and builds snapshots from them.
 // Only clusters that changed are built and judged again. It belongs to one
 // goroutine.
@@ -286,7 +295,11 @@ func (s *Store) Snapshot(now time.Time) *Snapshot {
 		c := s.build(ref)
 		if c == nil {
 			delete(s.built, ref)
-			delete(s.placed, ref)
+			// Its parts stay: watches answer in any order, and a VirtualMachine may be there
+			// before the Cluster that it belongs to.
+			if s.placed[ref].empty() {
+				delete(s.placed, ref)
+			}
 			continue
 		}
 		if s.judge != nil {

@@ -156,6 +156,19 @@ func TestVirtualMachinesJoinByNameOwnerAndLabel(t *testing.T) {
 	}
 }
 
+// Watches answer in any order.
+func TestPartsThatComeBeforeTheirCluster(t *testing.T) {
+	s := model.NewStore(nil)
+	s.Put(&model.VirtualMachine{Meta: meta("VirtualMachine", "a", "m1"), Cluster: "web"})
+	if sn := s.Snapshot(t0); len(sn.Clusters) != 0 {
+		t.Fatalf("a VirtualMachine alone is a cluster: %v", sn.Clusters[0].Ref)
+	}
+	s.Put(cluster("a", "web"))
+	if sn := s.Snapshot(t0); len(sn.Clusters) != 1 || len(sn.Clusters[0].VMs) != 1 {
+		t.Errorf("its VirtualMachine is lost: %+v", sn.Clusters)
+	}
+}
+
 func TestLeftoversAreNoCluster(t *testing.T) {
 	s := model.NewStore(nil)
 	s.Put(&model.VirtualMachine{Meta: meta("VirtualMachine", "a", "x"), Cluster: "gone"})
