@@ -15,8 +15,8 @@ import (
 // Connection is one Supervisor as one engineer sees it. Its methods may be called from
 // any goroutine.
 type Connection struct {
-	// Context, Server and User are as the kubeconfig has them; [Connection.WhoAmI] asks the
-	// server who that is.
+	// Context, Server and User are as the kubeconfig has them (the user without what kubectl
+	// vsphere login puts before the name); [Connection.WhoAmI] asks the server who that is.
 	Context, Server, User string
 	// Insecure says that the kubeconfig switches the checking of certificates off.
 	Insecure bool
@@ -44,7 +44,7 @@ func Connect(_ context.Context, opts Options) (*Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Connection{Context: k.context, Server: k.config.Host, User: k.user, Insecure: k.config.Insecure, opts: opts, login: l, served: newServed()}
+	c := &Connection{Context: k.context, Server: k.config.Host, User: shortUser(k.user), Insecure: k.config.Insecure, opts: opts, login: l, served: newServed()}
 	l.renewed = c.again.ring
 	c.config = &rest.Config{
 		Host: k.config.Host, APIPath: k.config.APIPath, Transport: l, DisableCompression: k.config.DisableCompression,

@@ -24,13 +24,13 @@ const saidLimit = 300
 
 // Explain turns an error of a request to this Supervisor into the state of a source and a
 // sentence that names the server, what is wrong and what to do. doing is what was being
-// done, such as "list machines.cluster.x-k8s.io in all namespaces".
+// done, such as "list and watch machines.cluster.x-k8s.io in all namespaces".
 func (c *Connection) Explain(err error, doing string) (model.SourceState, string) {
 	if apierrors.IsUnauthorized(err) {
 		return model.SourceForbidden, c.expired()
 	}
 	if apierrors.IsForbidden(err) {
-		return model.SourceForbidden, fmt.Sprintf("user %s may not %s; ask for the right to get, list and watch it", c.User, doing)
+		return model.SourceForbidden, fmt.Sprintf("user %s may not %s; ask for that right", c.User, doing)
 	}
 	return model.SourceUnreachable, ExplainReach(err, c.Server)
 }

@@ -23,17 +23,31 @@ func (c *Connection) LoginCommand() string {
 		return strings.Join(append([]string{p.Command}, p.Args...), " ")
 	}
 	host, user := hostOf(k.config.Host), "USER"
-	// kubectl vsphere login calls its entries wcp:SERVER:USER.
-	if _, rest, ok := strings.Cut(k.user, "wcp:"); ok {
-		if h, u, ok := strings.Cut(rest, ":"); ok && u != "" {
-			host, user = h, u
-		}
+	if h, u, ok := vsphereUser(k.user); ok {
+		host, user = h, u
 	}
 	s := "kubectl vsphere login --server=" + host + " --vsphere-username " + user
 	if c.Insecure {
 		s += " --insecure-skip-tls-verify"
 	}
 	return s
+}
+
+// vsphereUser takes apart what kubectl vsphere login calls its entries: wcp:SERVER:USER.
+func vsphereUser(entry string) (server, user string, ok bool) {
+	rest, ok := strings.CutPrefix(entry, "wcp:")
+	if !ok {
+		return "", "", false
+	}
+	server, user, ok = strings.Cut(rest, ":")
+	return server, user, ok && user != ""
+}
+
+func shortUser(entry string) string {
+	if _, u, ok := vsphereUser(entry); ok {
+		return u
+	}
+	return entry
 }
 
 func hostOf(server string) string {

@@ -166,23 +166,29 @@ func (c *Connection) refused(ctx context.Context, b *board, r resolved, err erro
 	if apierrors.IsNotFound(err) {
 		b.trouble(r.source(), model.SourceNotServed, fmt.Sprintf("%s does not serve %s", c.Server, r.resource))
 	} else {
-		state, why := c.Explain(err, fmt.Sprintf("list %s in all namespaces", r.what()))
-		if r.namespaced {
-			why += ", or name your vSphere Namespaces with -n"
-		}
-		b.trouble(r.source(), state, why)
+		b.trouble(r.source(), model.SourceForbidden, c.forbidden(r))
 	}
 	sleep(ctx, refusedWait, bell)
+}
+
+func (c *Connection) forbidden(r resolved) string {
+	if !r.namespaced {
+		return fmt.Sprintf("user %s may not list and watch %s; ask for that right", c.User, r.what())
+	}
+	return fmt.Sprintf("user %s may not list and watch %s in all namespaces; ask for that right, or name your vSphere Namespaces with -n", c.User, r.what())
 }
 
 // watchNamespaces watches a kind namespace by namespace. A namespace that is forbidden
 // too is tried again when a person asks, or the login changes.
 func (c *Connection) watchNamespaces(ctx context.Context, b *board, r resolved) {
+	namespaces := c.Namespaces()
+	for _, ns := range namespaces {
+		b.waiting(r.source() + "@" + ns)
+	}
 	b.remove(r.source())
 	var all sync.WaitGroup
-	for _, ns := range c.Namespaces() {
+	for _, ns := range namespaces {
 		source := r.source() + "@" + ns
-		b.waiting(source)
 		all.Go(func() {
 			c.forever(ctx, b, source, func(ctx context.Context) {
 				for ctx.Err() == nil {
@@ -191,7 +197,7 @@ func (c *Connection) watchNamespaces(ctx context.Context, b *board, r resolved) 
 						return
 					}
 					bell := c.again.listen()
-					state, why := c.Explain(err, fmt.Sprintf("list %s in namespace %s", r.what(), ns))
+					state, why := c.Explain(err, fmt.Sprintf("list and watch %s in namespace %s", r.what(), ns))
 					if apierrors.IsNotFound(err) {
 						state, why = model.SourceNotServed, fmt.Sprintf("%s does not serve %s", c.Server, r.resource)
 					}
@@ -202,7 +208,7 @@ func (c *Connection) watchNamespaces(ctx context.Context, b *board, r resolved) 
 		})
 	}
 	all.Wait()
-	for _, ns := range c.Namespaces() {
+	for _, ns := range namespaces {
 		b.remove(r.source() + "@" + ns)
 	}
 }

@@ -94,7 +94,7 @@ func TestForbiddenEverywhereFallsBackToNamespaces(t *testing.T) {
 	_, p := watched(t, Options{Kubeconfig: file, Namespaces: []string{"team-c"}})
 	s := eventually(t, p, "team-b is watched and team-c is forbidden", func(s *model.Snapshot) bool {
 		return machine(s, "m1") != nil && sourceIs("supervisor/machines@team-b", model.SourceOK)(s) &&
-			sourceIs("supervisor/machines@team-c", model.SourceForbidden, "list machines.cluster.x-k8s.io in namespace team-c", "anna@vsphere.local")(s)
+			sourceIs("supervisor/machines@team-c", model.SourceForbidden, "list and watch machines.cluster.x-k8s.io in namespace team-c", "anna@vsphere.local")(s)
 	})
 	if s.Source("supervisor/machines") != nil {
 		t.Error("the source that the namespaces stand in for is still there")
@@ -114,7 +114,7 @@ func TestForbiddenEverywhereAndNoNamespaceKnown(t *testing.T) {
 		return false
 	})
 	c, p := watched(t, Options{Kubeconfig: f.kubeconfig(t, nil)})
-	eventually(t, p, "it says which right is missing", sourceIs("supervisor/machines", model.SourceForbidden, "list machines.cluster.x-k8s.io in all namespaces", "-n"))
+	eventually(t, p, "it says which right is missing", sourceIs("supervisor/machines", model.SourceForbidden, "list and watch machines.cluster.x-k8s.io in all namespaces", "-n"))
 	eventually(t, p, "the rest goes on", sourceIs("supervisor/clusters", model.SourceOK))
 	f.put("ns", "m1", "Running")
 	f.set(nil)
