@@ -55,7 +55,7 @@ func Read(ctx context.Context, path string, in io.Reader) (*Dump, error) {
 		}
 		return d.done(ctx)
 	}
-	f, err := os.Open(path) //nolint:gosec // The path is what the person asks to be read.
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the dump: %w", err)
 	}
@@ -65,7 +65,7 @@ func Read(ctx context.Context, path string, in io.Reader) (*Dump, error) {
 }
 
 type reader struct {
-	ctx  context.Context //nolint:containedctx // One call of Read lives exactly as long.
+	ctx  context.Context // One call of Read lives exactly as long.
 	dump *Dump
 }
 
@@ -106,7 +106,7 @@ func relative(root, path string) string {
 }
 
 func (r *reader) open(path, name string) {
-	f, err := os.Open(path) //nolint:gosec // Below the folder that the person asks to be read.
+	f, err := os.Open(path)
 	if err != nil {
 		r.dump.notUnderstood(name, "cannot be read: "+reason(err))
 		return
@@ -256,7 +256,7 @@ var errTooMuch = errors.New("it is larger than 8 GiB, of which the rest was not 
 type bounded struct {
 	in   io.Reader
 	left int64
-	ctx  context.Context //nolint:containedctx // See reader.
+	ctx  context.Context
 }
 
 func (b *bounded) Read(p []byte) (int, error) {

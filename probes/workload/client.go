@@ -71,8 +71,11 @@ func (l *Looker) credentials(ctx context.Context, ref model.ClusterRef) (*rest.C
 
 // instead says what to do where the Secret is out of reach.
 func (l *Looker) instead(ref model.ClusterRef, err error) string {
-	if apierrors.IsForbidden(err) || apierrors.IsNotFound(err) {
+	switch {
+	case apierrors.IsForbidden(err):
 		return fmt.Sprintf(", or start with --workload-kubeconfig %s=FILE", ref)
+	case apierrors.IsNotFound(err):
+		return fmt.Sprintf("; if there is another way into the cluster, start with --workload-kubeconfig %s=FILE", ref)
 	}
 	return ""
 }
