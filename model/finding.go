@@ -12,6 +12,18 @@ const (
 	Unknown Verdict = "unknown"
 )
 
+// Not is the opposite answer; what is unknown stays so.
+func (v Verdict) Not() Verdict {
+	switch v {
+	case Yes:
+		return No
+	case No:
+		return Yes
+	case Unknown:
+	}
+	return Unknown
+}
+
 // Weight says what a check decides.
 type Weight int
 

@@ -146,7 +146,8 @@ func (c *Cluster) VM(m *Machine) *VirtualMachine {
 	return nil
 }
 
-// Worst is the severest of its findings, or nil.
+// Worst is the severest of its findings, or nil; where another one that is as severe brings it
+// about, that one.
 func (c *Cluster) Worst() *Finding {
 	var w *Finding
 	for i := range c.Findings {
@@ -154,5 +155,24 @@ func (c *Cluster) Worst() *Finding {
 			w = &c.Findings[i]
 		}
 	}
+	for i := 0; w != nil && i < len(c.Findings); i++ {
+		cause := c.cause(w)
+		if cause == nil {
+			break
+		}
+		w = cause
+	}
 	return w
+}
+
+// cause is a finding that brings f about and is as severe, or nil.
+func (c *Cluster) cause(f *Finding) *Finding {
+	for _, l := range f.CausedBy {
+		for i := range c.Findings {
+			if x := &c.Findings[i]; x.Severity == f.Severity && x.Link() == l {
+				return x
+			}
+		}
+	}
+	return nil
 }

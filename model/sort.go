@@ -7,7 +7,8 @@ import (
 )
 
 // SortFindings puts the worst first: severity, then confirmed before suspected,
-// then the oldest, then by name so that the order is stable.
+// then the oldest, then by name so that the order is stable. Findings that are one story
+// stay together, where the worst of them belongs, each after what brings it about.
 func SortFindings(f []*Finding) {
 	slices.SortStableFunc(f, func(a, b *Finding) int {
 		if less(a, b) {
@@ -18,6 +19,44 @@ func SortFindings(f []*Finding) {
 		}
 		return 0
 	})
+	tell(f)
+}
+
+// chapter is how a link of a cluster's finding is looked up.
+type chapter struct {
+	cluster ClusterRef
+	link    Link
+}
+
+// tell moves causes before their effects and keeps each story together.
+func tell(f []*Finding) {
+	if !slices.ContainsFunc(f, func(x *Finding) bool { return len(x.CausedBy) > 0 }) {
+		return
+	}
+	by := make(map[chapter]*Finding, len(f))
+	for _, x := range f {
+		by[chapter{x.Cluster, x.Link()}] = x
+	}
+	told := make(map[*Finding]bool, len(f))
+	out := make([]*Finding, 0, len(f))
+	var visit func(x *Finding)
+	visit = func(x *Finding) {
+		if x == nil || told[x] {
+			return
+		}
+		told[x] = true // Before its causes, so that a circle ends.
+		for _, l := range x.CausedBy {
+			visit(by[chapter{x.Cluster, l}])
+		}
+		out = append(out, x)
+		for _, l := range x.Causes {
+			visit(by[chapter{x.Cluster, l}])
+		}
+	}
+	for _, x := range f {
+		visit(x)
+	}
+	copy(f, out)
 }
 
 func less(a, b *Finding) bool {

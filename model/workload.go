@@ -156,3 +156,11 @@ func (p *Pod) CertAgent() bool {
 func (b *Budget) Selects(p *Pod) bool {
 	return b.Namespace == p.Namespace && b.Selector != nil && b.Selector.Matches(labels.Set(p.Labels))
 }
+
+// Ending is how the container ended last; nil where nothing is known of it.
+func (c *Container) Ending() *Ending {
+	if c.Ended != nil {
+		return c.Ended
+	}
+	return c.Last
+}

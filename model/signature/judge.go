@@ -10,6 +10,16 @@ import (
 const (
 	KubeCertAgentBlocksDrain = "kube-cert-agent-blocks-drain"
 	DrainBlocked             = "drain-blocked"
+
+	ContainerRuntimeDown       = "container-runtime-down"
+	PortHeldByOrphan           = "port-held-by-orphan"
+	EndpointsMissing           = "endpoints-missing"
+	VMGone                     = "vm-gone"
+	MachineDeletionStalled     = "machine-deletion-stalled"
+	RemediationBlockedByQuorum = "remediation-blocked-by-quorum"
+	EndpointsPrivilegeMissing  = "endpoints-privilege-missing"
+	MachineUnhealthy           = "machine-unhealthy"
+	NodeNotReady               = "node-not-ready"
 )
 
 // Youth is how long a thing may last before it is an alarm: a drain takes a while
@@ -26,14 +36,33 @@ type Signature struct {
 	// ID is its name in findings; Title says what it is.
 	ID, Title string
 	find      func(*view) []model.Finding
+	// general says that it is about the Supervisor as a whole, not about one cluster.
+	general bool
 }
 
 // All are the signatures that are known, in the order in which they are judged.
 func All() []Signature {
 	return []Signature{
-		{KubeCertAgentBlocksDrain, "a pinniped kube-cert-agent keeps coming back and blocks the drain of a Machine", findAgentDrains},
-		{DrainBlocked, "a drain waits for pods that do not go", findBlockedDrains},
+		{ID: KubeCertAgentBlocksDrain, Title: "a pinniped kube-cert-agent keeps coming back and blocks the drain of a Machine", find: findAgentDrains},
+		{ID: DrainBlocked, Title: "a drain waits for pods that do not go", find: findBlockedDrains},
+		{ID: ContainerRuntimeDown, Title: "a node's container runtime is down", find: findRuntimeDown},
+		{ID: PortHeldByOrphan, Title: "a system pod cannot start, since a lost process holds its port", find: findOrphans},
+		{ID: EndpointsMissing, Title: "healthy control plane nodes are missing from the control plane's Endpoints", find: findMissingEndpoints},
+		{ID: VMGone, Title: "the VM under a node is gone, and the Supervisor still shows it running", find: findGoneVMs},
+		{ID: MachineDeletionStalled, Title: "a Machine has been Deleting for too long", find: findStalledDeletions},
+		{ID: RemediationBlockedByQuorum, Title: "Cluster API does not remediate, since etcd could lose its quorum", find: findQuorumBlocks},
+		{ID: EndpointsPrivilegeMissing, Title: "VM Operator may not patch Endpoints, and nobody has given that back", find: findPrivilegeMissing, general: true},
+		{ID: MachineUnhealthy, Title: "a Machine is Failed, does not become a node, or has lost it", find: findUnhealthyMachines},
+		// Last, since it tells what nothing before it explains.
+		{ID: NodeNotReady, Title: "a node is NotReady for a reason that nothing else explains", find: findNotReady},
 	}
+}
+
+// Options of judging.
+type Options struct {
+	// StalledAfter is how long the deletion of a Machine may take; zero is the constant
+	// StalledAfter.
+	StalledAfter time.Duration
 }
 
 // Requires are the Supervisor's resources without which nothing can be said about the
@@ -41,13 +70,34 @@ func All() []Signature {
 // is missing makes a check unknown.
 func Requires() []string { return []string{"machines", "machinedrainrules"} }
 
-// Judge is a model.Judge: it finds every signature of All in a cluster. A now that is
-// zero means that durations are unknown.
+// Judge is a model.Judge: it finds every signature of All in a cluster, or, where there is none,
+// those of the Supervisor as a whole. A now that is zero means that durations are unknown.
 func Judge(c *model.Cluster, sn *model.Snapshot, now time.Time) (findings []model.Finding, review time.Time) {
-	v := &view{c: c, sn: sn, now: now}
-	for _, s := range All() {
-		findings = append(findings, s.find(v)...)
+	return judge(c, sn, now, Options{})
+}
+
+// NewJudge is [Judge] with options.
+func NewJudge(o Options) model.Judge {
+	return func(c *model.Cluster, sn *model.Snapshot, now time.Time) ([]model.Finding, time.Time) {
+		return judge(c, sn, now, o)
 	}
+}
+
+func judge(c *model.Cluster, sn *model.Snapshot, now time.Time, o Options) (findings []model.Finding, review time.Time) {
+	if o.StalledAfter <= 0 {
+		o.StalledAfter = StalledAfter
+	}
+	general := c == nil
+	if general {
+		c = &model.Cluster{Workload: &model.Workload{}}
+	}
+	v := &view{c: c, sn: sn, now: now, opts: o, explained: map[*nodeView]bool{}}
+	for _, s := range All() {
+		if s.general == general {
+			findings = append(findings, s.find(v)...)
+		}
+	}
+	link(findings)
 	return findings, v.review
 }
 
@@ -63,7 +113,16 @@ type view struct {
 
 	drains     []*draining
 	drainsRead bool
+
+	opts      Options
+	nodeViews []*nodeView
+	nodesRead bool
+	// explained are the nodes whose being NotReady a signature has explained.
+	explained map[*nodeView]bool
 }
+
+// explain says that a signature has told why a node is NotReady.
+func (v *view) explain(n *nodeView) { v.explained[n] = true }
 
 // at asks to be judged again at a moment, if that is still to come.
 func (v *view) at(t time.Time) {

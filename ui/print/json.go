@@ -34,6 +34,10 @@ type findingJSON struct {
 	KB         string            `json:"kb"`
 	Article    string            `json:"article"`
 	Evidence   []evidenceJSON    `json:"evidence"`
+	// Causes are the findings of the same cluster that this one brings about, CausedBy those that
+	// bring it about.
+	Causes   []model.Link `json:"causes,omitempty"`
+	CausedBy []model.Link `json:"causedBy,omitempty"`
 }
 
 type evidenceJSON struct {
@@ -73,12 +77,25 @@ func toJSON(f *model.Finding) findingJSON {
 		Subjects: []model.ObjectRef{}, Summary: text.Clean(f.Summary), KB: f.KB, Article: f.Article, Evidence: []evidenceJSON{},
 	}
 	for _, s := range f.Subjects {
-		j.Subjects = append(j.Subjects, model.ObjectRef{Kind: text.Clean(s.Kind), Namespace: text.Clean(s.Namespace), Name: text.Clean(s.Name)})
+		j.Subjects = append(j.Subjects, cleanRef(s))
 	}
+	j.Causes, j.CausedBy = cleanLinks(f.Causes), cleanLinks(f.CausedBy)
 	for _, c := range f.Evidence {
 		j.Evidence = append(j.Evidence, evidenceJSON{Check: c.Name, Verdict: c.Verdict, Detail: text.Clean(c.Detail), Source: text.Clean(c.Source)})
 	}
 	return j
+}
+
+func cleanRef(r model.ObjectRef) model.ObjectRef {
+	return model.ObjectRef{Kind: text.Clean(r.Kind), Namespace: text.Clean(r.Namespace), Name: text.Clean(r.Name)}
+}
+
+func cleanLinks(links []model.Link) []model.Link {
+	var out []model.Link
+	for _, l := range links {
+		out = append(out, model.Link{Signature: l.Signature, Subject: cleanRef(l.Subject)})
+	}
+	return out
 }
 
 // state is the state as scan prints it: scan waits, so that what still has not answered is
