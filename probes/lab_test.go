@@ -1,0 +1,237 @@
+package probes
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"vksmedic/internal/labtest"
+	"vksmedic/model"
+	"vksmedic/probes/supervisor"
+)
+
+func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
+
+// ml is the cluster of the lab whose worker's drain hangs on a PodDisruptionBudget.
+var ml = model.ClusterRef{Namespace: "team-c", Name: "ml"}
+
+func connection(t testing.TB, l *labtest.Lab, user string) *supervisor.Connection {
+	t.Helper()
+	c, err := supervisor.Connect(t.Context(), supervisor.Options{Kubeconfig: l.Kubeconfig(user)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestLabOnceSeesIntoTheCluster(t *testing.T) {
+	l := labtest.Start(t, "team-c/ml")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	sn, err := Once(ctx, connection(t, l, "administrator"), Config{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range sn.Sources {
+		if s.State != model.SourceOK {
+			t.Errorf("%+v", s)
+		}
+	}
+	c := sn.Cluster(ml)
+	if c == nil || c.Object == nil || c.ControlPlane == nil || len(c.Deployments) == 0 || len(c.Machines) < 3 || len(c.Endpoints) == 0 {
+		t.Fatalf("%+v", c)
+	}
+	var node string
+	for _, m := range c.Machines {
+		if !m.Deleting.IsZero() {
+			node = m.NodeName
+		}
+		if c.VM(m) == nil {
+			t.Errorf("no VM of %s", m.Name)
+		}
+	}
+	w := c.Workload
+	if node == "" || !w.PodsOn[node] || len(w.Nodes) < 3 || len(w.Pods) == 0 || w.HasPinniped != model.No || w.Way == "" {
+		t.Errorf("draining node %q, inside: %+v", node, w)
+	}
+	if len(w.Budgets) != 1 || w.Budgets[0].DisruptionsAllowed != 0 {
+		t.Errorf("budgets: %+v", w.Budgets)
+	}
+	if !strings.Contains(c.Machine(node).Conditions.Get("Deleting").Message, "disruption budget") {
+		t.Errorf("%+v", c.Machine(node).Conditions)
+	}
+}
+
+func TestLabViewerSeesTheSupervisorOnly(t *testing.T) {
+	l := labtest.Start(t, "team-c/ml")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	conn := connection(t, l, "viewer")
+	sn, err := Once(ctx, conn, Config{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := sn.Source("workload/team-c/ml/nodes")
+	if s == nil || s.State != model.SourceForbidden || !strings.Contains(s.Detail, "--workload-kubeconfig team-c/ml=FILE") {
+		t.Errorf("%+v", s)
+	}
+	// The engineer's own file opens the way.
+	file := ""
+	for _, c := range l.Clusters {
+		if c.Namespace == ml.Namespace && c.Name == ml.Name {
+			file = c.Kubeconfig
+		}
+	}
+	sn, err = Once(ctx, conn, Config{Kubeconfigs: map[model.ClusterRef]string{ml: file}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := sn.Source("workload/team-c/ml/nodes"); s == nil || s.State != model.SourceOK {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestLabSteadyStateListsNothing(t *testing.T) {
+	l := labtest.Start(t, "team-c/ml")
+	conn := connection(t, l, "administrator")
+	live := Run(t.Context(), conn, Config{Log: slog.New(slog.DiscardHandler)}, nil)
+	looked := func() time.Time {
+		if c := live.Latest().Cluster(ml); c != nil {
+			return c.Workload.NodesSource.Seen
+		}
+		return time.Time{}
+	}
+	wait := func(what string, ok func() bool) {
+		t.Helper()
+		deadline := time.Now().Add(time.Minute)
+		for !ok() {
+			if time.Now().After(deadline) {
+				t.Fatalf("never happened: %s: %+v", what, live.Latest().Sources)
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+	wait("everything is watched and looked into", func() bool {
+		for _, s := range live.Latest().Sources {
+			if s.State != model.SourceOK || strings.HasPrefix(s.Name, "supervisor/") && s.Name != "supervisor/vks" && !s.Live {
+				return false
+			}
+		}
+		return !looked().IsZero()
+	})
+	_, from := l.Requests(t, 0)
+	// Steady: the cluster in trouble was looked into three more times.
+	for range 3 {
+		before := looked()
+		wait("it is looked into again", func() bool { return looked().After(before) })
+	}
+	requests, _ := l.Requests(t, from)
+	for _, r := range requests {
+		if r.Verb == "list" && r.User.Username == "administrator@vsphere.local" {
+			t.Errorf("a LIST in the steady state: %s", r.URI)
+		}
+	}
+
+	y, err := live.YAML(t.Context(), ml, model.ObjectRef{Kind: "Node", Name: live.Latest().Cluster(ml).Workload.Nodes[0].Name})
+	if err != nil || !strings.Contains(y, "kind: Node") {
+		t.Errorf("%v: %s", err, y)
+	}
+	d, err := live.Describe(t.Context(), model.ClusterRef{}, model.ObjectRef{Kind: "Cluster", Namespace: ml.Namespace, Name: ml.Name})
+	if err != nil || !strings.Contains(d, "Conditions:") {
+		t.Errorf("%v: %s", err, d)
+	}
+	if _, err := live.YAML(t.Context(), ml, model.ObjectRef{Kind: "Secret", Namespace: "kube-system", Name: "x"}); err == nil {
+		t.Error("a Secret of a workload cluster was shown")
+	}
+}
+
+func TestLabOnceEndsWithItsDeadline(t *testing.T) {
+	l := labtest.Start(t, "team-c/ml")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	sn, err := Once(ctx, connection(t, l, "administrator"), Config{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !settled(sn) {
+		t.Errorf("%+v", sn.Sources)
+	}
+	ctx, cancel = context.WithCancel(t.Context())
+	cancel()
+	if _, err := Once(ctx, connection(t, l, "administrator"), Config{}, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+// BenchmarkWholePicture is the time from Run to everything on the Supervisor being known,
+// and how it compares to a bare client that LISTs the same kinds once, one after the other.
+func BenchmarkWholePicture(b *testing.B) {
+	l := labtest.Start(b, "team-c/ml")
+	conn := connection(b, l, "administrator")
+	bare := bareLists(b, conn)
+	var took time.Duration
+	for b.Loop() {
+		ctx, cancel := context.WithCancel(b.Context())
+		fresh := connection(b, l, "administrator")
+		began := time.Now()
+		live := Run(ctx, fresh, Config{}, nil)
+		for sn := range live.Snapshots() {
+			if known(sn) {
+				break
+			}
+		}
+		took += time.Since(began)
+		cancel()
+		<-live.Ended()
+	}
+	each := took / time.Duration(b.N)
+	b.ReportMetric(float64(each.Microseconds())/1000, "ms/picture")
+	b.ReportMetric(float64(bare.Microseconds())/1000, "ms/bare-LISTs")
+	b.ReportMetric(float64(each)/float64(bare), "x-of-bare-LISTs")
+}
+
+// known says whether every kind of the Supervisor was read.
+func known(sn *model.Snapshot) bool {
+	n := 0
+	for _, s := range sn.Sources {
+		if strings.HasPrefix(s.Name, "supervisor/") {
+			if s.State == model.SourceWaiting {
+				return false
+			}
+			n++
+		}
+	}
+	return n > 0
+}
+
+func bareLists(b *testing.B, conn *supervisor.Connection) time.Duration {
+	b.Helper()
+	kinds := []string{"Cluster", "Machine", "KubeadmControlPlane", "MachineDeployment", "MachineSet", "MachineHealthCheck", "MachineDrainRule",
+		"VSphereMachine", "VSphereMachineTemplate", "VSphereCluster", "VirtualMachine", "VirtualMachineService", "VirtualMachineImage", "ClusterVirtualMachineImage"}
+	var gvrs []schema.GroupVersionResource
+	for _, k := range kinds {
+		gvr, _, ok, err := conn.ResourceFor(b.Context(), k)
+		if err != nil || !ok {
+			b.Fatal(k, err)
+		}
+		gvrs = append(gvrs, gvr)
+	}
+	gvrs = append(gvrs, schema.GroupVersionResource{Version: "v1", Resource: "endpoints"})
+	const rounds = 5
+	began := time.Now()
+	for range rounds {
+		for _, r := range gvrs {
+			if _, err := conn.Dynamic().Resource(r).List(b.Context(), metav1.ListOptions{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	return time.Since(began) / rounds
+}
