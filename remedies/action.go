@@ -33,7 +33,7 @@ type seen struct {
 
 // chooser asks.
 type chooser interface {
-	choice(s *scene) (*Choice, error)
+	choice(s *scene) *Choice
 }
 
 // changer changes something, in steps of which only the last writes.

@@ -89,7 +89,7 @@ func drainOver(m *model.Machine) string {
 
 // reaches says what the rule touches besides this Machine, and how it is taken back.
 func reaches(s *scene, pv *Preview, c *change) {
-	machines, _, _ := nested(c.Want, "spec", "machines")
+	machines := nested(c.Want, "spec", "machines")
 	n, here := 0, 0
 	if sn := s.snapshot(); sn != nil {
 		for _, k := range sn.Clusters {
@@ -125,17 +125,18 @@ func reaches(s *scene, pv *Preview, c *change) {
 	}
 }
 
-func nested(o map[string]any, path ...string) ([]any, bool, error) {
+// nested is a list in an object; nil where there is none. It is not copied.
+func nested(o map[string]any, path ...string) []any {
 	var v any = o
 	for _, p := range path {
 		m, ok := v.(map[string]any)
 		if !ok {
-			return nil, false, nil
+			return nil
 		}
 		v = m[p]
 	}
-	l, ok := v.([]any)
-	return l, ok, nil
+	l, _ := v.([]any)
+	return l
 }
 
 // notServed says what is left where Cluster API has no drain rules. Nothing is applied
@@ -186,6 +187,9 @@ func agentsPass(ctx context.Context, s *scene, label string) (bool, string, erro
 	}
 	groups, _, _ := s.agents(ctx, label)
 	pods := allPods(groups)
+	if len(pods) == 0 {
+		return false, "it is not known in which namespace the agents are", nil
+	}
 	plan := drain.NewPlan(s.picture(ctx, r), m)
 	if len(plan.Invalid) > 0 {
 		return false, "MachineDrainRule " + plan.Invalid[0].Name + " has an invalid selector, so that every drain in " + s.cluster.Namespace + " fails", nil

@@ -33,11 +33,11 @@ func (p *chooseParams) check() error {
 func (choose) kind() StepKind { return StepChoose }
 func (choose) params() any    { return &chooseParams{} }
 
-func (choose) choice(s *scene) (*Choice, error) {
+func (choose) choice(s *scene) *Choice {
 	p := s.params.(*chooseParams) //nolint:errcheck,forcetypeassert // what params returned.
 	c := &Choice{Question: p.Question, Selected: p.Default}
 	for _, o := range p.Options {
-		c.Options = append(c.Options, Option{ID: o.ID, Title: o.Title, Means: o.Means})
+		c.Options = append(c.Options, Option(o))
 	}
-	return c, nil
+	return c
 }

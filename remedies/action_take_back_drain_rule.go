@@ -81,15 +81,15 @@ func takeBack(made *change, live *unstructured.Unstructured) (c *change, title, 
 	if made.Verb == verbCreate && sameSpec(live.Object, made.Want) {
 		return remove, "Delete MachineDrainRule " + made.Name, ""
 	}
-	wantPods, _, _ := nested(made.Want, "spec", "pods")
-	wasPods, _, _ := nested(made.Was, "spec", "pods")
-	livePods, _, _ := nested(live.Object, "spec", "pods")
+	wantPods := nested(made.Want, "spec", "pods")
+	wasPods := nested(made.Was, "spec", "pods")
+	livePods := nested(live.Object, "spec", "pods")
 	added := slices.DeleteFunc(slices.Clone(wantPods), func(e any) bool { return containsEntry(wasPods, e) })
 	pods := slices.DeleteFunc(slices.Clone(livePods), func(e any) bool { return containsEntry(added, e) })
 
-	wantMachines, _, _ := nested(made.Want, "spec", "machines")
-	wasMachines, _, _ := nested(made.Was, "spec", "machines")
-	liveMachines, _, _ := nested(live.Object, "spec", "machines")
+	wantMachines := nested(made.Want, "spec", "machines")
+	wasMachines := nested(made.Was, "spec", "machines")
+	liveMachines := nested(live.Object, "spec", "machines")
 	machines := liveMachines
 	if made.Verb == verbUpdate {
 		machines = machinesBack(wasMachines, wantMachines, liveMachines)

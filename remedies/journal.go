@@ -131,7 +131,7 @@ func createJournal(d disk, dir, id string, now func() time.Time) (*journal, erro
 	if dir == "" {
 		return nil, errors.New("there is no folder for the journal; set XDG_STATE_HOME or HOME")
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil { //nolint:gosec // the engineer's own folder.
 		return nil, fmt.Errorf("cannot make the folder for the journal: %w", err)
 	}
 	path := filepath.Join(dir, id+journalSuffix)
@@ -211,7 +211,7 @@ func (j *journal) close() {
 // discard closes and removes a journal in which nothing is written yet.
 func (j *journal) discard() {
 	j.close()
-	_ = os.Remove(j.path) // an empty one that stays is skipped when it is read.
+	_ = os.Remove(j.path) //nolint:gosec // our own file; an empty one that stays is skipped when it is read.
 }
 
 // record is what a journal file says.

@@ -62,8 +62,7 @@ func failOn(what string, written int) func([]byte) (int, bool) {
 }
 
 // Without the line before, nothing is applied.
-func TestFullDiskBeforeAChange(t *testing.T) {
-	l := startLab(t, "--served=both")
+func testFullDiskBeforeAChange(t *testing.T, l *testLab) {
 	for name, c := range map[string]struct {
 		disk *faultyDisk
 		dir  string
@@ -112,8 +111,7 @@ func TestFullDiskBeforeAChange(t *testing.T) {
 }
 
 // Without the line after, the next start looks.
-func TestFullDiskAfterAChange(t *testing.T) {
-	l := startLab(t, "--served=both")
+func testFullDiskAfterAChange(t *testing.T, l *testLab) {
 	e := l.engineer(t, "administrator")
 	disk := &faultyDisk{failWrite: failOn(`"kind":"after"`, 20), noCut: true}
 	e.runner.disk = disk
@@ -141,8 +139,7 @@ func TestFullDiskAfterAChange(t *testing.T) {
 }
 
 // Journals that cannot be read are said, and nothing else suffers.
-func TestUnreadableJournals(t *testing.T) {
-	l := startLab(t, "--served=both")
+func testUnreadableJournals(t *testing.T, l *testLab) {
 	f := l.stage(t, "unreadable")
 	e := l.engineer(t, "administrator")
 	w := e.begin(f)
@@ -177,8 +174,7 @@ func TestUnreadableJournals(t *testing.T) {
 	}
 }
 
-func TestForget(t *testing.T) {
-	l := startLab(t, "--served=both")
+func testForget(t *testing.T, l *testLab) {
 	e := l.engineer(t, "administrator")
 	w := e.begin(l.stage(t, "forget"))
 	must(t, w.Apply(t.Context(), toRule(t, w, reachNamespace).Token, ""))
@@ -218,7 +214,7 @@ func FuzzReadRecord(f *testing.F) {
 		f.Fatal(err)
 	}
 	a := r.articles["kube-cert-agent-blocks-drain"]
-	f.Fuzz(func(t *testing.T, s string) {
+	f.Fuzz(func(_ *testing.T, s string) {
 		rec, _, err := readRecord(strings.NewReader(s))
 		if err != nil {
 			return

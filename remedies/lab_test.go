@@ -2,14 +2,12 @@ package remedies
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -24,108 +22,65 @@ import (
 	"vksmedic/model"
 	"vksmedic/model/signature"
 	"vksmedic/probes/supervisor"
+	"vksmedic/testdata/labtest"
 )
 
 var _ Supervisor = (*supervisor.Connection)(nil)
 
 // testLab is a Supervisor's API server with Cluster API's kinds and webhooks and without
 // controllers, so that nothing moves unless a test moves it.
-type testLab struct {
-	dir   string
-	ready struct {
-		Supervisor struct {
-			Kubeconfigs map[string]string `json:"kubeconfigs"`
-			AuditLog    string            `json:"auditLog"`
-		} `json:"supervisor"`
-		Kubectl string `json:"kubectl"`
-	}
-	stop func()
-}
-
-var labs = struct {
-	sync.Mutex
-	running map[string]*testLab
-}{running: map[string]*testLab{}}
+type testLab struct{ *labtest.Lab }
 
 func TestMain(m *testing.M) {
 	if os.Getenv(crashChildEnv) != "" {
 		os.Exit(crashChild())
 	}
-	code := m.Run()
-	for _, l := range labs.running {
-		l.stop()
-	}
-	os.Exit(code)
+	os.Exit(m.Run())
 }
 
-// startLab starts a lab, or returns the one that runs with the same flags.
 func startLab(t *testing.T, flags ...string) *testLab {
-	t.Helper()
-	labs.Lock()
-	defer labs.Unlock()
-	key := strings.Join(flags, " ")
-	if l := labs.running[key]; l != nil {
-		return l
-	}
-	home := os.Getenv("VKSMEDIC_LAB_DIR")
-	if home == "" {
-		cache, err := os.UserCacheDir()
-		if err != nil {
-			t.Fatal(err)
-		}
-		home = filepath.Join(cache, "vksmedic", "lab")
-	}
-	bin := filepath.Join(home, "bin", "lab")
-	if _, err := os.Stat(bin); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatalf("the lab is not built: %v; run make lab", err)
-		}
-		t.Skip("the lab is not built; run make lab")
-	}
-	dir, err := os.MkdirTemp("", "vksmedic-remedies-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var said bytes.Buffer
-	cmd := exec.Command(bin, append([]string{"serve", "--state", filepath.Join(dir, "lab"), "--parent-death", "--only-apis"}, flags...)...)
-	cmd.Stdout, cmd.Stderr = &said, &said
-	in, err := cmd.StdinPipe() // the lab ends when we do, however we end.
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan struct{})
-	go func() { _ = cmd.Wait(); close(ended) }()
-	l := &testLab{dir: dir, stop: func() {
-		_ = in.Close()
-		<-ended
-		_ = os.RemoveAll(dir)
-	}}
-	const patience = 3 * time.Minute
-	for deadline := time.Now().Add(patience); ; {
-		if b, err := os.ReadFile(filepath.Join(dir, "lab", "ready.json")); err == nil {
-			if err := json.Unmarshal(b, &l.ready); err != nil {
-				t.Fatal(err)
-			}
-			break
-		}
-		select {
-		case <-ended:
-			t.Fatalf("the lab ended: %s", said.String())
-		case <-time.After(100 * time.Millisecond):
-		}
-		if time.Now().After(deadline) {
-			l.stop()
-			t.Fatalf("the lab is not ready after %s: %s", patience, said.String())
-		}
-	}
-	labs.running[key] = l
-	return l
+	return &testLab{labtest.StartAPIs(t, flags...)}
 }
 
-func (l *testLab) kubeconfig(who string) string { return l.ready.Supervisor.Kubeconfigs[who] }
+// One Supervisor is enough for all of these: each works in a vSphere Namespace of its own.
+func TestOnASupervisor(t *testing.T) {
+	l := startLab(t)
+	for name, test := range map[string]func(*testing.T, *testLab){
+		"WalkFromFindingToTheEnd":    testWalkFromFindingToTheEnd,
+		"PreviewWritesNothing":       testPreviewWritesNothing,
+		"Moved":                      testMoved,
+		"SomebodyWasQuicker":         testSomebodyWasQuicker,
+		"Forbidden":                  testForbidden,
+		"ReadOnly":                   testReadOnly,
+		"ByHand":                     testByHand,
+		"TwoEngineers":               testTwoEngineers,
+		"ExpiredLease":               testExpiredLease,
+		"RuleVanishesWhileWaiting":   testRuleVanishesWhileWaiting,
+		"NoAnswer":                   testNoAnswer,
+		"AnotherSupervisorIsRefused": testAnotherSupervisorIsRefused,
+		"FullDiskBeforeAChange":      testFullDiskBeforeAChange,
+		"FullDiskAfterAChange":       testFullDiskAfterAChange,
+		"UnreadableJournals":         testUnreadableJournals,
+		"Forget":                     testForget,
+		"KilledAtEveryMoment":        testKilledAtEveryMoment,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, l) })
+	}
+}
+
+// kubectl is the path of the lab's kubectl.
+func (l *testLab) kubectl(t *testing.T) string {
+	t.Helper()
+	var ready struct {
+		Kubectl string `json:"kubectl"`
+	}
+	b, err := os.ReadFile(filepath.Join(l.State, "ready.json"))
+	must(t, err)
+	must(t, json.Unmarshal(b, &ready))
+	return ready.Kubectl
+}
+
+func (l *testLab) kubeconfig(who string) string { return l.Supervisor.Kubeconfigs[who] }
 
 func connect(t testing.TB, kubeconfig string) *supervisor.Connection {
 	t.Helper()
@@ -361,7 +316,7 @@ type auditEvent struct {
 // as the API server saw them.
 func (l *testLab) written(t *testing.T, user, namespace string) []auditEvent {
 	t.Helper()
-	f, err := os.Open(l.ready.Supervisor.AuditLog)
+	f, err := os.Open(l.Supervisor.AuditLog)
 	must(t, err)
 	defer f.Close() //nolint:errcheck // only read.
 	var out []auditEvent

@@ -47,7 +47,7 @@ func list(names []string) string {
 }
 
 func parseTemplate(s string) (*template.Template, error) {
-	t, err := template.New("").Option("missingkey=error").Funcs(words()).Parse(s)
+	t, err := template.New("").Option("missingkey=error").Funcs(words()).Parse(s) //nolint:gosec // articles are part of the program.
 	if err != nil {
 		return nil, fmt.Errorf("%q is no template: %w", s, err)
 	}

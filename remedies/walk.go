@@ -165,10 +165,7 @@ func (w *Walk) enter(ctx context.Context) error {
 		w.mark(StateDone, found.note)
 		return nil
 	case chooser:
-		c, err := a.choice(s)
-		if err != nil {
-			return err
-		}
+		c := a.choice(s)
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if chosen := w.choice[st.ID]; chosen != "" {

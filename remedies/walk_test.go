@@ -18,8 +18,7 @@ import (
 	"vksmedic/probes/supervisor"
 )
 
-func TestWalkFromFindingToTheEnd(t *testing.T) {
-	l := startLab(t, "--served=both")
+func testWalkFromFindingToTheEnd(t *testing.T, l *testLab) {
 	f := l.stage(t, "walk")
 	e := l.engineer(t, "administrator")
 	w := e.begin(f)
@@ -176,8 +175,7 @@ func (l *testLab) nextMachine(t *testing.T, namespace string) {
 
 // A preview writes nothing: no object of the vSphere Namespace changes, the API server sees
 // reads and dry runs only, and nothing but the journal appears on the disk.
-func TestPreviewWritesNothing(t *testing.T) {
-	l := startLab(t, "--served=both")
+func testPreviewWritesNothing(t *testing.T, l *testLab) {
 	f := l.stage(t, "preview")
 	versions := func() string {
 		var b strings.Builder
@@ -223,8 +221,7 @@ func TestPreviewWritesNothing(t *testing.T) {
 }
 
 // What moved between the preview and the key is shown, and nothing is applied.
-func TestMoved(t *testing.T) {
-	l := startLab(t, "--served=both")
+func testMoved(t *testing.T, l *testLab) {
 	dyn := l.admin(t)
 	rule := func(namespace, name, spec string) *unstructured.Unstructured {
 		q := question(t, reachNamespace, nil, map[string]string{name: spec})
@@ -319,8 +316,7 @@ func TestMoved(t *testing.T) {
 }
 
 // Between the last look and the write somebody else may still be quicker: AlreadyExists and Conflict.
-func TestSomebodyWasQuicker(t *testing.T) {
-	l := startLab(t, "--served=both")
+func testSomebodyWasQuicker(t *testing.T, l *testLab) {
 	for name, existing := range map[string]bool{"already-exists": false, "conflict": true} {
 		t.Run(name, func(t *testing.T) {
 			f := l.stage(t, "quick-"+name)
@@ -364,8 +360,7 @@ func TestSomebodyWasQuicker(t *testing.T) {
 	}
 }
 
-func TestForbidden(t *testing.T) {
-	l := startLab(t, "--served=both")
+func testForbidden(t *testing.T, l *testLab) {
 	f := l.stage(t, "forbidden")
 	w := l.engineer(t, "viewer").begin(f)
 	p := toRule(t, w, reachNamespace)
@@ -432,8 +427,7 @@ func TestForbidden(t *testing.T) {
 	})
 }
 
-func TestReadOnly(t *testing.T) {
-	l := startLab(t, "--served=both")
+func testReadOnly(t *testing.T, l *testLab) {
 	f := l.stage(t, "read-only")
 	e := l.engineer(t, "administrator", func(c *Config) { c.ReadOnly = "started with --read-only" })
 	w := e.begin(f)
@@ -454,8 +448,7 @@ func TestReadOnly(t *testing.T) {
 }
 
 // The engineer copies the command, runs it elsewhere, and the walk goes on.
-func TestByHand(t *testing.T) {
-	l := startLab(t, "--served=both")
+func testByHand(t *testing.T, l *testLab) {
 	f := l.stage(t, "by-hand")
 	e := l.engineer(t, "administrator")
 	w := e.begin(f)
@@ -464,7 +457,7 @@ func TestByHand(t *testing.T) {
 		t.Errorf("before it was done: %v", err)
 	}
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", p.Command)
-	cmd.Env = append(os.Environ(), "KUBECONFIG="+l.kubeconfig("administrator"), "PATH="+filepath.Dir(l.ready.Kubectl)+":"+os.Getenv("PATH"), "HOME="+t.TempDir())
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+l.kubeconfig("administrator"), "PATH="+filepath.Dir(l.kubectl(t))+":"+os.Getenv("PATH"), "HOME="+t.TempDir())
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("the copied command does not work: %v\n%s\n%s", err, out, p.Command)
 	}
@@ -486,8 +479,7 @@ func TestByHand(t *testing.T) {
 }
 
 // Two engineers on one cluster see each other.
-func TestTwoEngineers(t *testing.T) {
-	l := startLab(t, "--served=both")
+func testTwoEngineers(t *testing.T, l *testLab) {
 	f := l.stage(t, "two")
 	ana := l.engineer(t, "administrator", func(c *Config) { c.Who, c.Host = "ana@vsphere.local", "ana-laptop" })
 	bob := l.engineer(t, "administrator", func(c *Config) { c.Who, c.Host = "bob@vsphere.local", "bob-laptop" })
@@ -529,8 +521,7 @@ func TestTwoEngineers(t *testing.T) {
 }
 
 // Somebody whose program died is not shown for ever.
-func TestExpiredLease(t *testing.T) {
-	l := startLab(t, "--served=both")
+func testExpiredLease(t *testing.T, l *testLab) {
 	f := l.stage(t, "expired")
 	ana := l.engineer(t, "administrator", func(c *Config) {
 		c.Who = "ana"
@@ -556,7 +547,7 @@ func TestExpiredLease(t *testing.T) {
 func TestEveryServedVersion(t *testing.T) {
 	for _, served := range []string{"v1beta1", "v1beta2"} {
 		t.Run(served, func(t *testing.T) {
-			l := startLab(t, "--served="+served)
+			l := startLab(t, "--served", served)
 			w := l.engineer(t, "devops").begin(findingIn("team-b"))
 			p := toRule(t, w, reachNamespace)
 			if !strings.Contains(p.YAML, "apiVersion: cluster.x-k8s.io/"+served) {
@@ -577,7 +568,7 @@ func TestEveryServedVersion(t *testing.T) {
 }
 
 func TestNotServed(t *testing.T) {
-	l := startLab(t, "--served=v1beta1", "--no-drain-rules")
+	l := startLab(t, "--served", "v1beta1", "--no-drain-rules")
 	w := l.engineer(t, "devops").begin(findingIn("team-b"))
 	p := toRule(t, w, reachNamespace)
 	means := strings.Join(p.Means, "\n")
@@ -603,8 +594,7 @@ func TestNotServed(t *testing.T) {
 }
 
 // While one waits, somebody takes the rule away.
-func TestRuleVanishesWhileWaiting(t *testing.T) {
-	l := startLab(t, "--served=both")
+func testRuleVanishesWhileWaiting(t *testing.T, l *testLab) {
 	w := l.engineer(t, "administrator").begin(l.stage(t, "vanish"))
 	must(t, w.Apply(t.Context(), toRule(t, w, reachNamespace).Token, ""))
 	must(t, w.Next(t.Context()))
@@ -622,8 +612,7 @@ func TestRuleVanishesWhileWaiting(t *testing.T) {
 }
 
 // The connection breaks between the request and the answer.
-func TestNoAnswer(t *testing.T) {
-	l := startLab(t, "--served=both")
+func testNoAnswer(t *testing.T, l *testLab) {
 	for name, sent := range map[string]bool{"after": true, "before": false} {
 		t.Run(name, func(t *testing.T) {
 			ns := "no-answer-" + name
@@ -664,8 +653,7 @@ func TestNoAnswer(t *testing.T) {
 	}
 }
 
-func TestAnotherSupervisorIsRefused(t *testing.T) {
-	l := startLab(t, "--served=both")
+func testAnotherSupervisorIsRefused(t *testing.T, l *testLab) {
 	f := l.stage(t, "elsewhere")
 	e := l.engineer(t, "administrator")
 	w := e.begin(f)
