@@ -108,7 +108,7 @@ func (l *Live) Describe(ctx context.Context, in model.ClusterRef, ref model.Obje
 
 // pump is the one goroutine that owns the store.
 type pump struct {
-	ctx     context.Context //nolint:containedctx // updates wait for room no longer than the pump lives.
+	ctx     context.Context // Updates wait for room no longer than the pump lives.
 	config  Config
 	store   *model.Store
 	updates chan func(*model.Store)

@@ -211,7 +211,6 @@ func (r *reader) text(name string, in *bufio.Reader, head []byte) {
 		body = utf16Reader(in) // What PowerShell writes when output is redirected.
 	case bytes.HasPrefix(head, []byte{0xef, 0xbb, 0xbf}):
 		_, _ = in.Discard(3) // They were peeked at.
-		head = head[3:]
 	case bytes.IndexByte(head, 0) >= 0:
 		r.dump.notUnderstood(name, "is a binary file")
 		return
@@ -261,7 +260,7 @@ type bounded struct {
 
 func (b *bounded) Read(p []byte) (int, error) {
 	if err := b.ctx.Err(); err != nil {
-		return 0, err
+		return 0, err //nolint:wrapcheck // Read says that it was given up.
 	}
 	if b.left <= 0 {
 		return 0, errTooMuch

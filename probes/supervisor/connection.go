@@ -80,7 +80,7 @@ func (c *Connection) Discovery(ctx context.Context) (discovery.DiscoveryInterfac
 
 // within gives requests the life of a context: the discovery client takes none.
 type within struct {
-	ctx context.Context //nolint:containedctx // it lives as long as one question.
+	ctx context.Context // It lives as long as one question.
 	rt  http.RoundTripper
 }
 
@@ -93,9 +93,13 @@ func (w within) RoundTrip(r *http.Request) (*http.Response, error) {
 func (c *Connection) Refresh() { c.again.ring() }
 
 // Namespaces are where to look when a kind may not be read everywhere: those of the
-// options, then those of the kubeconfig's contexts for this server.
+// options, then, unless they are to be the only ones, those of the kubeconfig's contexts
+// for this server.
 func (c *Connection) Namespaces() []string {
 	out := slices.Clone(c.opts.Namespaces)
+	if c.opts.Restrict {
+		return out
+	}
 	for _, n := range c.login.namespaces() {
 		if !slices.Contains(out, n) {
 			out = append(out, n)

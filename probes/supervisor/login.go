@@ -2,7 +2,6 @@ package supervisor
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -228,6 +227,3 @@ func noteStatus(ctx context.Context, res *http.Response) {
 		n.code.Store(int32(res.StatusCode)) //nolint:gosec // a status has three digits.
 	}
 }
-
-// errLoggedIn ends the request of LogIn before it reaches the network.
-var errLoggedIn = errors.New("the credentials are there")

@@ -24,7 +24,8 @@ type Options struct {
 	// Namespaces are looked at where a kind may not be read everywhere, besides those that
 	// the kubeconfig's contexts for the same server name.
 	Namespaces []string
-	// Restrict looks at Namespaces only, even where everything may be read.
+	// Restrict looks at Namespaces only, even where everything may be read. It means nothing
+	// without Namespaces.
 	Restrict bool
 	// Deadline is how long a source may take before the screen says that it has not
 	// answered; zero for ten seconds.
@@ -41,6 +42,7 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
+	o.Restrict = o.Restrict && len(o.Namespaces) > 0
 	if o.Deadline <= 0 {
 		o.Deadline = 10 * time.Second
 	}

@@ -34,8 +34,16 @@ func (c *Connection) Watch(ctx context.Context, sink Sink) {
 	}
 	all.Go(func() { c.forever(ctx, b, "", func(ctx context.Context) { c.keepDiscovering(ctx, b) }) })
 	all.Go(func() { c.forever(ctx, b, "", func(ctx context.Context) { c.keepIdentity(ctx, b) }) })
+	all.Go(func() { c.forever(ctx, b, "", c.keepLogin) })
 	all.Go(func() { c.forever(ctx, b, vksSource, func(ctx context.Context) { c.keepVersion(ctx, b) }) })
 	all.Wait()
+}
+
+// keepLogin notices a renewed login soon even when every source waits for its next try.
+func (c *Connection) keepLogin(ctx context.Context) {
+	for sleep(ctx, 2*stampEvery, nil) {
+		c.login.lookAgain(false)
+	}
 }
 
 // forever runs f until ctx ends, and again should it panic: the source then says so, and

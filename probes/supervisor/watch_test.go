@@ -125,10 +125,11 @@ func TestForbiddenEverywhereAndNoNamespaceKnown(t *testing.T) {
 func TestRestrictAsksNowhereElse(t *testing.T) {
 	f := newFakeAPI(t)
 	f.put("team-b", "m1", "Running")
-	_, p := watched(t, Options{Kubeconfig: f.kubeconfig(t, nil), Namespaces: []string{"team-b"}, Restrict: true})
+	file := f.kubeconfig(t, func(c *api.Config) { c.Contexts["sv"].Namespace = "team-z" })
+	_, p := watched(t, Options{Kubeconfig: file, Namespaces: []string{"team-b"}, Restrict: true})
 	eventually(t, p, "m1 is seen", func(s *model.Snapshot) bool { return machine(s, "m1") != nil })
-	if n := f.asked("v1beta2/machines"); n != 0 {
-		t.Errorf("%d requests for all namespaces", n)
+	if n := f.asked("v1beta2/machines") + f.asked("team-z"); n != 0 {
+		t.Errorf("%d requests elsewhere", n)
 	}
 }
 
