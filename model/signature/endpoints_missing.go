@@ -114,8 +114,8 @@ func (x *endpointsView) look() bool {
 	if x.eps == nil && (x.v.sn.Dump || x.v.unread("endpoints") != "") {
 		return false // A dump without them says nothing.
 	}
-	if o := c.Object; o != nil && !o.ControlPlaneInitialized && x.v.now.Sub(o.Created) < Joining {
-		return false // The first control plane node is still on its way.
+	if o := c.Object; o != nil && !o.ControlPlaneInitialized {
+		return false // The first control plane node is still on its way, and has no probe yet.
 	}
 	for _, vm := range c.VMs {
 		if x.selects(vm) {
@@ -449,7 +449,7 @@ func (x *endpointsView) checkHealthy(ready int) model.Check {
 }
 
 func (x *endpointsView) checkVM(e *EndpointVM) model.Check {
-	c := model.Check{Name: "control-plane-vm", Title: text.Clean(e.Name) + " is listed as ready", Weight: model.Supporting, Verdict: model.No, Source: "VirtualMachine " + e.Name, Seen: x.v.seen("virtualmachines")}
+	c := model.Check{Name: "control-plane-vm/" + text.Clean(e.Name), Title: text.Clean(e.Name) + " is listed as ready", Weight: model.Supporting, Verdict: model.No, Source: "VirtualMachine " + e.Name, Seen: x.v.seen("virtualmachines")}
 	if e.Listed == ListedReady {
 		c.Verdict = model.Yes
 	}

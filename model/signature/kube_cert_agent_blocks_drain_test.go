@@ -268,24 +268,22 @@ func TestReviewOfAgentFindings(t *testing.T) {
 	w := newWorld(t)
 	w.says(strings.ReplaceAll(named, "11:00:00", "11:59:30")).agent()
 	w.m.DrainStarted = ago(30 * time.Second)
-	w.m.Deleting = time.Time{} // Since when the Machine is being deleted is another signature's matter.
 	_, review := Judge(w.c, w.sn, now)
 	if want := w.m.DrainStarted.Add(Youth); !review.Equal(want) {
 		t.Errorf("review at %v, want %v", review, want)
 	}
 	f, review := Judge(w.c, w.sn, review)
-	if len(f) != 1 || f[0].Severity != model.Critical || !review.IsZero() {
+	if f[0].Signature != KubeCertAgentBlocksDrain || f[0].Severity != model.Critical || !review.IsZero() {
 		t.Errorf("then: %+v, review %v", f, review)
 	}
 
 	w = newWorld(t)
-	w.m.Deleting = time.Time{}
 	w.says(named).agent().rule("r", "Skip", v3, agentNS, ago(10*time.Second))
 	f, review = Judge(w.c, w.sn, now)
 	if want := ago(10 * time.Second).Add(RetryGrace); !review.Equal(want) || f[0].Severity != model.Info {
 		t.Errorf("review at %v, want %v; %s", review, want, f[0].Severity)
 	}
-	if f, _ = Judge(w.c, w.sn, review); len(f) != 1 || f[0].Severity != model.Warning {
+	if f, _ = Judge(w.c, w.sn, review); f[0].Signature != KubeCertAgentBlocksDrain || f[0].Severity != model.Warning {
 		t.Errorf("then: %+v", f)
 	}
 }

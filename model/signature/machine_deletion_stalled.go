@@ -207,7 +207,7 @@ func (x *stalled) deleteFailure(vm *model.VirtualMachine) *model.Event {
 
 // checkInfra is what the infrastructure provider says.
 func (x *stalled) checkInfra() model.Check {
-	c := model.Check{Name: "infrastructure-says", Title: "the infrastructure machine is being deleted", Weight: model.Supporting, Verdict: model.Unknown, Source: x.m.Infra.Kind + " " + x.m.Infra.Name, Seen: x.v.seen("vspheremachines"), Detail: "it was not read"}
+	c := model.Check{Name: "infrastructure-says", Title: "the infrastructure machine is being deleted", Weight: model.Supporting, Verdict: model.Unknown, Source: infraSource(x.m), Seen: x.v.seen("vspheremachines"), Detail: "it was not read"}
 	for _, i := range x.v.c.InfraMachines {
 		if i.Name != x.m.Infra.Name || x.m.Infra.Name == "" {
 			continue
@@ -283,7 +283,7 @@ func (x *stalled) advice(f *DeletionFacts) []string {
 			out = append(out, "Look in vCenter at the VM: its tasks, and whether it is connected.")
 		}
 	case drain.DeletingNode:
-		out = append(out, "Cluster API cannot delete the Node: look whether the workload cluster's API answers.")
+		out = append(out, "The Node does not go: look whether the workload cluster's API answers.")
 	case drain.Started, drain.Bootstrap, drain.DeletionCompleted, drain.NotDeleting:
 		out = append(out, "Look at the finalizers of the Machine and at Cluster API's log.")
 	}

@@ -143,7 +143,7 @@ func (v *view) checkMachineWaits(m *model.Machine) model.Check {
 
 // checkProviderSays is what the infrastructure machine says.
 func (v *view) checkProviderSays(m *model.Machine) model.Check {
-	c := model.Check{Name: "provider-says", Title: "the infrastructure provider says what is wrong", Weight: model.Supporting, Verdict: model.Unknown, Source: strings.TrimSpace(m.Infra.Kind + " " + m.Infra.Name), Seen: v.seen("vspheremachines"), Detail: "it was not read"}
+	c := model.Check{Name: "provider-says", Title: "the infrastructure provider says what is wrong", Weight: model.Supporting, Verdict: model.Unknown, Source: infraSource(m), Seen: v.seen("vspheremachines"), Detail: "it was not read"}
 	for _, i := range v.c.InfraMachines {
 		if i.Name != m.Infra.Name || m.Infra.Name == "" {
 			continue

@@ -81,7 +81,12 @@ func (v *view) notReadyFinding(group []*nodeView) model.Finding {
 		if s := n.severity(); s.Rank() < f.Severity.Rank() {
 			f.Severity = s
 		}
-		checks = append(checks, n.checkNotReady(), n.checkHealthCheck())
+		down, hc := n.checkNotReady(), n.checkHealthCheck()
+		if len(group) > 1 {
+			down.Name += "/" + text.Clean(n.name)
+			hc.Name += "/" + text.Clean(n.name)
+		}
+		checks = append(checks, down, hc)
 		facts.ControlPlane = facts.ControlPlane || n.controlPlane()
 		waiting = n.healthCheck().running(v) && waiting
 	}

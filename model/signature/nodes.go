@@ -85,7 +85,7 @@ func (n *nodeView) read() {
 	nodes := n.v.c.Workload.NodesSource
 	// A Node that was read a while ago yields to what its Machine says now.
 	switch {
-	case n.node != nil && (nodes.State == model.SourceOK || n.v.sn.Dump):
+	case n.node != nil && (nodes.State == model.SourceOK && !n.machineKnowsLater(nodes.Seen) || n.v.sn.Dump):
 		n.readNode()
 	case n.m != nil && n.readMachine():
 	case n.node != nil:
@@ -97,6 +97,16 @@ func (n *nodeView) read() {
 	if n.m != nil && drain.Deletes(n.m) {
 		n.leaving = drain.StageOf(n.m).Stage.Index() >= drain.Infrastructure.Index()
 	}
+}
+
+// machineKnowsLater: a cluster that seems well is looked into seldom, and its Machines, which are
+// watched, may know of a change since.
+func (n *nodeView) machineKnowsLater(seen time.Time) bool {
+	if n.m == nil || seen.IsZero() {
+		return false
+	}
+	c := n.m.Conditions.New.Get("NodeReady")
+	return c != nil && c.Since.After(seen)
 }
 
 func (n *nodeView) readNode() {
@@ -233,6 +243,14 @@ func machineRef(m *model.Machine) model.ObjectRef {
 		r.Kind = "Machine"
 	}
 	return r
+}
+
+// infraSource names the infrastructure machine of a Machine.
+func infraSource(m *model.Machine) string {
+	if m.Infra.Name == "" {
+		return "infrastructure machine of Machine " + m.Name
+	}
+	return m.Infra.Kind + " " + m.Infra.Name
 }
 
 // address is where the node can be reached: its own, its Machine's or its VM's.

@@ -66,7 +66,7 @@ func (x *orphanView) finding() (model.Finding, bool) {
 		return model.Finding{}, false
 	}
 	log := x.checkLog()
-	if log.Verdict == model.Unknown && (x.node == nil || x.node.status != "False" && x.node.status != "Unknown" || x.node.joining) {
+	if log.Verdict == model.Unknown && !x.suspicious() {
 		return model.Finding{}, false
 	}
 	checks := []model.Check{x.checkIdentity(), fails, log, x.checkExit(), x.checkNode(), x.checkHolder(), x.v.checkVKSAffected()}
@@ -103,6 +103,17 @@ func (x *orphanView) finding() (model.Finding, bool) {
 	}
 	f.Advice = x.advice(facts)
 	return f, true
+}
+
+// suspicious says whether a component whose log was not read is worth a word: it fails again
+// and again, on a node that is NotReady and not just joining.
+func (x *orphanView) suspicious() bool {
+	const again = 3
+	if x.node == nil || !x.node.down() {
+		return false
+	}
+	k := x.container()
+	return k == nil || k.Waiting == "CrashLoopBackOff" || k.Restarts >= again && !k.Running
 }
 
 // container is the component's own container in its pod; nil where its status is not known.

@@ -117,9 +117,17 @@ func (q quorum) words() string {
 	return fmt.Sprintf("%d of %s healthy, %d needed for etcd's quorum", healthy, text.Plural(size, "member"), needed)
 }
 
-// atRisk says whether one more member lost would take the quorum, as far as is known; a
-// quorum that cannot be counted is at risk.
-func (q quorum) atRisk() bool {
-	_, needed, healthy, ok := q.numbers()
-	return !ok || healthy <= needed
+// spares says whether etcd can do without a member that is dead: what is left must be a quorum
+// before and after it is taken out (cluster-api's canSafelyRemoveEtcdMember). What cannot be
+// counted is not known to be spared.
+func (q quorum) spares() model.Verdict {
+	size, needed, healthy, ok := q.numbers()
+	after := (size-1)/2 + 1
+	switch {
+	case !ok:
+		return model.Unknown
+	case healthy >= needed && healthy >= after:
+		return model.Yes
+	}
+	return model.No
 }

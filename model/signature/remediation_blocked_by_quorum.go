@@ -161,7 +161,7 @@ func (v *view) checkQuorumHeld(q quorum) model.Check {
 func (v *view) checkMembers(q quorum) []model.Check {
 	var out []model.Check
 	for _, m := range q.members {
-		c := model.Check{Name: "member-healthy", Title: text.Clean(m.machine.Name) + " is healthy", Weight: model.Supporting, Verdict: m.healthy, Detail: m.why,
+		c := model.Check{Name: "member-healthy/" + text.Clean(m.machine.Name), Title: text.Clean(m.machine.Name) + " is healthy", Weight: model.Supporting, Verdict: m.healthy, Detail: m.why,
 			Source: "Machine " + m.machine.Namespace + "/" + m.machine.Name + " and its node", Seen: v.seen("machines")}
 		if h := m.machine.Conditions.Get("NodeHealthy"); m.healthy == model.No && h != nil && h.Status == "True" {
 			c.Detail += "; its Machine still says NodeHealthy"

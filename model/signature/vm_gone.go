@@ -75,7 +75,7 @@ func (n *nodeView) goneFinding() (model.Finding, bool) {
 	}
 	if n.m.ControlPlane {
 		q := v.quorum()
-		facts.QuorumRisk, facts.Quorum = q.atRisk(), q.words()
+		facts.QuorumRisk, facts.Quorum = q.spares() != model.Yes, q.words()
 	}
 	f := model.Finding{
 		Signature: VMGone, Confidence: confidence, Severity: n.severity(), Cluster: v.c.Ref, Subjects: n.subjects(), Short: "VM may be gone",
@@ -228,7 +228,7 @@ func (n *nodeView) checkTools(vm *model.VirtualMachine) model.Check {
 }
 
 func (n *nodeView) checkInfraMachine() model.Check {
-	c := model.Check{Name: "infra-machine-there", Title: "its VSphereMachine is there", Weight: model.Supporting, Verdict: model.Unknown, Source: "VSphereMachine " + n.m.Infra.Name, Seen: n.v.seen("vspheremachines"), Detail: "it was not read"}
+	c := model.Check{Name: "infra-machine-there", Title: "its VSphereMachine is there", Weight: model.Supporting, Verdict: model.Unknown, Source: infraSource(n.m), Seen: n.v.seen("vspheremachines"), Detail: "it was not read"}
 	i := slices.IndexFunc(n.v.c.InfraMachines, func(x *model.InfraMachine) bool { return x.Name == n.m.Infra.Name })
 	switch s := n.v.source("vspheremachines"); {
 	case n.m.Infra.Name == "":
@@ -252,15 +252,9 @@ func (n *nodeView) checkQuorumAllows() model.Check {
 		return c
 	}
 	q := n.v.quorum()
-	_, needed, healthy, ok := q.numbers()
-	c.Detail = q.words()
-	switch {
-	case !ok:
-		c.Verdict, c.Settle = model.Unknown, "etcdctl endpoint status --cluster, on a healthy control plane node"
-	case healthy >= needed:
-		c.Verdict = model.Yes
-	default:
-		c.Verdict = model.No
+	c.Verdict, c.Detail = q.spares(), q.words()
+	if c.Verdict == model.Unknown {
+		c.Settle = "etcdctl endpoint status --cluster, on a healthy control plane node"
 	}
 	return c
 }

@@ -1,0 +1,361 @@
+package signature
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"vksmedic/model"
+)
+
+// site is a cluster in good health, team-a/web: three control plane nodes and two workers with
+// all that belongs to them. A test breaks one thing.
+type site struct {
+	t  *testing.T
+	c  *model.Cluster
+	sn *model.Snapshot
+	at time.Time
+	o  Options
+}
+
+const cpService = "web"
+
+func newSite(t *testing.T) *site {
+	ok := model.Source{State: model.SourceOK, Live: true, Seen: now}
+	three, two := int32(3), int32(2)
+	s := &site{t: t, at: now}
+	s.c = &model.Cluster{
+		Ref: model.ClusterRef{Namespace: "team-a", Name: "web"},
+		Object: &model.ClusterObject{Meta: model.Meta{Kind: "Cluster", Namespace: "team-a", Name: "web", Created: ago(90 * 24 * time.Hour)}, ControlPlaneInitialized: true,
+			ControlPlaneReplicas: model.Replicas{Desired: &three, Available: &three}, WorkerReplicas: model.Replicas{Desired: &two, Available: &two},
+			Conditions: model.Generations{New: model.Conditions{{Type: "Available", Status: "True"}}}},
+		ControlPlane: &model.ControlPlane{Meta: model.Meta{Kind: "KubeadmControlPlane", Namespace: "team-a", Name: "web-cp"}, Cluster: "web",
+			Replicas: model.Replicas{Desired: &three, Current: &three}, Template: model.ObjectRef{Kind: "VSphereMachineTemplate", Name: "web-cp-t"}},
+		Templates: []*model.InfraTemplate{{Meta: model.Meta{Name: "web-cp-t"}, Image: "vmi-1"}},
+		Services: []*model.VirtualMachineService{{Meta: model.Meta{Kind: "VirtualMachineService", Namespace: "team-a", Name: cpService, Owners: []model.Owner{{Kind: "VSphereCluster", Name: "web"}}},
+			Type: "LoadBalancer", Selector: map[string]string{"capv.vmware.com/cluster.name": "web", "capv.vmware.com/cluster.role": "controlplane"}, Ports: []model.ServicePort{{Name: "apiserver", Port: 6443}}}},
+		Workload: &model.Workload{NodesSource: ok, PodsSource: ok, BudgetsSource: ok, PodsOn: map[string]bool{}, HasPinniped: model.No},
+	}
+	s.sn = &model.Snapshot{At: now}
+	for _, r := range []string{"clusters", "machines", "virtualmachines", "vspheremachines", "endpoints", "machinedrainrules", "machinehealthchecks", "events", "clusterroles", "nodeconfigs"} {
+		s.sn.Sources = append(s.sn.Sources, model.Source{Name: "supervisor/" + r, State: model.SourceOK, Live: true, Seen: now})
+	}
+	eps := &model.Endpoints{Meta: model.Meta{Kind: "Endpoints", Namespace: "team-a", Name: cpService, Owners: []model.Owner{{Kind: "VirtualMachineService", Name: cpService}}},
+		Subsets: []model.EndpointSubset{{Ports: []model.ServicePort{{Name: "apiserver", Port: 6443}}}}}
+	for i := 1; i <= 5; i++ {
+		cp := i <= 3
+		name := fmt.Sprintf("web-np-%d", i-3)
+		if cp {
+			name = fmt.Sprintf("web-cp-%d", i)
+		}
+		s.add(name, fmt.Sprintf("10.0.0.%d", i), cp)
+		if cp {
+			eps.Subsets[0].Ready = append(eps.Subsets[0].Ready, model.EndpointAddress{IP: fmt.Sprintf("10.0.0.%d", i), Target: model.ObjectRef{Kind: "VirtualMachine", Namespace: "team-a", Name: name}})
+		}
+	}
+	s.c.Endpoints = []*model.Endpoints{eps}
+	for _, role := range []string{"cp", "np"} {
+		s.c.HealthChecks = append(s.c.HealthChecks, &model.MachineHealthCheck{Meta: model.Meta{Kind: "MachineHealthCheck", Namespace: "team-a", Name: "web-" + role}, Cluster: "web",
+			Selector: labels.SelectorFromSet(labels.Set{"role": role}), NodeChecks: []model.NodeCheck{{Type: "Ready", Status: "Unknown", Timeout: 5 * time.Minute}, {Type: "Ready", Status: "False", Timeout: 12 * time.Minute}}})
+	}
+	return s
+}
+
+// add makes a Machine with its VSphereMachine, VirtualMachine, Node and, on a control plane
+// node, static pods.
+func (s *site) add(name, ip string, cp bool) {
+	made := ago(30 * 24 * time.Hour)
+	role := "np"
+	m := &model.Machine{Meta: model.Meta{Kind: "Machine", Namespace: "team-a", Name: name, Created: made, Labels: map[string]string{"cluster.x-k8s.io/cluster-name": "web"}},
+		Cluster: "web", ControlPlane: cp, Phase: "Running", NodeName: name, ProviderID: "vsphere://uuid-" + name, Infra: model.ObjectRef{Kind: "VSphereMachine", Namespace: "team-a", Name: name}}
+	vmLabels := map[string]string{"capv.vmware.com/cluster.name": "web", "capv.vmware.com/cluster.role": "node"}
+	node := model.Node{Meta: model.Meta{Kind: "Node", Name: name, Created: made}, Addresses: []string{ip}, Conditions: model.Conditions{{Type: "Ready", Status: "True", Reason: "KubeletReady", Message: "kubelet is posting ready status", Since: made.Add(2 * time.Minute)}}}
+	vm := &model.VirtualMachine{Meta: model.Meta{Kind: "VirtualMachine", Namespace: "team-a", Name: name, Created: made, Labels: vmLabels}, Cluster: "web",
+		PowerState: "PoweredOn", WantPower: "PoweredOn", Address: ip, Image: "vmi-1", BiosUUID: "uuid-" + name, MoID: "vm-1", Host: "esx-a"}
+	if cp {
+		role = "cp"
+		m.Labels["cluster.x-k8s.io/control-plane"] = ""
+		vmLabels["capv.vmware.com/cluster.role"] = "controlplane"
+		vm.HasProbe = true
+		vm.Conditions = model.Conditions{{Type: "Ready", Status: "True", Since: made}}
+		for _, comp := range []string{"kube-apiserver", "etcd", "kube-scheduler", "kube-controller-manager"} {
+			s.c.Workload.Pods = append(s.c.Workload.Pods, model.Pod{Meta: model.Meta{Kind: "Pod", Namespace: "kube-system", Name: comp + "-" + name, UID: comp + name, Labels: map[string]string{"component": comp, "tier": "control-plane"}},
+				Node: name, Phase: "Running", Mirror: true, Ready: true, HostNetwork: true, Containers: []model.Container{{Name: comp, Ready: true, Running: true}}})
+		}
+	} else {
+		m.Deployment, m.Set = "web-np", "web-np-x"
+	}
+	m.Labels["role"] = role
+	m.Conditions = model.Generations{
+		New: model.Conditions{{Type: "Deleting", Status: "False", Reason: "NotDeleting"}, {Type: "NodeReady", Status: "True", Since: made}, {Type: "NodeHealthy", Status: "True", Since: made}, {Type: "HealthCheckSucceeded", Status: "True"}},
+		Old: model.Conditions{{Type: "NodeHealthy", Status: "True"}, {Type: "HealthCheckSucceeded", Status: "True"}},
+	}
+	s.c.Machines = append(s.c.Machines, m)
+	s.c.InfraMachines = append(s.c.InfraMachines, &model.InfraMachine{Meta: model.Meta{Kind: "VSphereMachine", Namespace: "team-a", Name: name}, Cluster: "web", Ready: true})
+	s.c.VMs = append(s.c.VMs, vm)
+	s.c.Workload.Nodes = append(s.c.Workload.Nodes, node)
+	s.c.Workload.PodsOn[name] = true
+}
+
+func (s *site) machine(name string) *model.Machine {
+	m := s.c.Machine(name)
+	if m == nil {
+		s.t.Fatalf("no Machine %s", name)
+	}
+	return m
+}
+
+func (s *site) vm(name string) *model.VirtualMachine {
+	for _, v := range s.c.VMs {
+		if v.Name == name {
+			return v
+		}
+	}
+	s.t.Fatalf("no VM %s", name)
+	return nil
+}
+
+func (s *site) pod(name string) *model.Pod {
+	for i := range s.c.Workload.Pods {
+		if s.c.Workload.Pods[i].Name == name {
+			return &s.c.Workload.Pods[i]
+		}
+	}
+	s.t.Fatalf("no Pod %s", name)
+	return nil
+}
+
+// ready sets a node's Ready condition, as it has been for a while.
+func (s *site) ready(node, status, reason, message string, since time.Duration) *site {
+	n := s.c.Node(node)
+	if n == nil {
+		s.t.Fatalf("no Node %s", node)
+	}
+	n.Conditions[0] = model.Condition{Type: "Ready", Status: status, Reason: reason, Message: message, Since: ago(since)}
+	return s
+}
+
+const silence = "Kubelet stopped posting node status."
+
+func (s *site) silent(node string, since time.Duration) *site {
+	return s.ready(node, "Unknown", "NodeStatusUnknown", silence, since)
+}
+
+// machineSays sets a condition of the newer generation.
+func (s *site) machineSays(name string, c model.Condition) *site {
+	m := s.machine(name)
+	m.Conditions.New = slices.DeleteFunc(m.Conditions.New, func(x model.Condition) bool { return x.Type == c.Type })
+	m.Conditions.New = append(m.Conditions.New, c)
+	return s
+}
+
+func (s *site) machineSaysOld(name string, c model.Condition) *site {
+	m := s.machine(name)
+	m.Conditions.New = nil
+	m.Conditions.Old = slices.DeleteFunc(m.Conditions.Old, func(x model.Condition) bool { return x.Type == c.Type })
+	m.Conditions.Old = append(m.Conditions.Old, c)
+	return s
+}
+
+// blind takes the view into the workload cluster away.
+func (s *site) blind() *site {
+	no := model.Source{State: model.SourceUnreachable, Detail: "no answer for 6m"}
+	s.c.Workload = &model.Workload{NodesSource: no, PodsSource: no, BudgetsSource: no, HasPinniped: model.Unknown}
+	return s
+}
+
+// remove takes a node with its Machine and VM out of the picture, but for what keep names.
+func (s *site) removeNode(name string) *site {
+	s.c.Workload.Nodes = slices.DeleteFunc(s.c.Workload.Nodes, func(n model.Node) bool { return n.Name == name })
+	return s
+}
+
+func (s *site) removeVM(name string) *site {
+	s.c.VMs = slices.DeleteFunc(s.c.VMs, func(v *model.VirtualMachine) bool { return v.Name == name })
+	return s
+}
+
+func (s *site) deleting(name string, since time.Duration, stage, message string) *site {
+	m := s.machine(name)
+	m.Phase, m.Deleting = "Deleting", ago(since)
+	return s.machineSays(name, model.Condition{Type: "Deleting", Status: "True", Reason: stage, Message: message, Since: ago(since)})
+}
+
+func (s *site) event(vm, typ, reason, message string, last time.Duration) *site {
+	s.c.Events = append(s.c.Events, &model.Event{Meta: model.Meta{Kind: "Event", Namespace: "team-a", Name: reason}, About: model.ObjectRef{Kind: "VirtualMachine", Namespace: "team-a", Name: vm}, Type: typ, Reason: reason, Message: message, Count: 3, First: ago(last), Last: ago(last)})
+	return s
+}
+
+func (s *site) source(name string, state model.SourceState, detail string) *site {
+	for i := range s.sn.Sources {
+		if s.sn.Sources[i].Name == "supervisor/"+name {
+			s.sn.Sources[i].State, s.sn.Sources[i].Detail = state, detail
+		}
+	}
+	return s
+}
+
+func (s *site) endpoints() *model.EndpointSubset { return &s.c.Endpoints[0].Subsets[0] }
+
+// unlist takes an address out of the Endpoints.
+func (s *site) unlist(ips ...string) *site {
+	e := s.endpoints()
+	e.Ready = slices.DeleteFunc(e.Ready, func(a model.EndpointAddress) bool { return slices.Contains(ips, a.IP) })
+	return s
+}
+
+func (s *site) probe(vm, status, message string, since time.Duration) *site {
+	s.vm(vm).Conditions = model.Conditions{{Type: "Ready", Status: status, Reason: "NotReady", Message: message, Since: ago(since)}}
+	return s
+}
+
+func (s *site) findings() []model.Finding {
+	f, _ := NewJudge(s.o)(s.c, s.sn, s.at)
+	if general, _ := NewJudge(s.o)(nil, s.sn, s.at); len(s.sn.Roles) > 0 {
+		f = append(f, general...)
+	}
+	return f
+}
+
+func (s *site) find(id string) *model.Finding {
+	for _, f := range s.findings() {
+		if f.Signature == id {
+			return &f
+		}
+	}
+	return nil
+}
+
+// try is one row of a signature's table.
+type try struct {
+	name   string
+	change func(s *site)
+	// want is the confidence, or empty for no finding; severity is asked for where it is given.
+	want     model.Confidence
+	severity model.Severity
+	// evidence are checks and their verdicts: "name=verdict".
+	evidence []string
+	// says is a part of the summary or the advice.
+	says string
+}
+
+const none model.Confidence = ""
+
+func table(t *testing.T, id string, rows []try) {
+	t.Helper()
+	for _, r := range rows {
+		t.Run(r.name, func(t *testing.T) {
+			s := newSite(t)
+			r.change(s)
+			f := s.find(id)
+			if f == nil {
+				if r.want != none {
+					t.Fatalf("not found; found: %s", list(s.findings()))
+				}
+				return
+			}
+			if f.Confidence != r.want || r.severity != "" && f.Severity != r.severity {
+				t.Errorf("%s %s, want %q %s\n%s", f.Confidence, f.Severity, r.want, r.severity, checks(f))
+			}
+			for _, e := range r.evidence {
+				name, want, _ := strings.Cut(e, "=")
+				if got := evidence(f, name); string(got.Verdict) != want {
+					t.Errorf("%s is %s (%s), want %s", name, got.Verdict, got.Detail, want)
+				}
+			}
+			if all := f.Summary + "\n" + strings.Join(f.Advice, "\n"); !strings.Contains(all, r.says) {
+				t.Errorf("it does not say %q:\n%s", r.says, all)
+			}
+			wellFormed(t, f)
+		})
+	}
+}
+
+func list(fs []model.Finding) string {
+	var out []string
+	for i := range fs {
+		out = append(out, fs[i].Signature+" "+string(fs[i].Confidence)+": "+fs[i].Summary)
+	}
+	return strings.Join(out, "; ")
+}
+
+func checks(f *model.Finding) string {
+	var b strings.Builder
+	for _, c := range f.Evidence {
+		fmt.Fprintf(&b, "  %s %s: %s\n", c.Verdict, c.Name, c.Detail)
+	}
+	return b.String()
+}
+
+// A cluster in good health is quiet, and so is one in which nothing unusual goes on.
+func TestCalm(t *testing.T) {
+	for name, change := range map[string]func(s *site){
+		"in good health":              func(*site) {},
+		"nothing known of the inside": func(s *site) { s.blind() },
+		"connection down, as Cluster API says": func(s *site) {
+			s.blind()
+			for _, m := range s.c.Machines {
+				for _, typ := range []string{"NodeReady", "NodeHealthy"} {
+					s.machineSays(m.Name, model.Condition{Type: typ, Status: "Unknown", Reason: "ConnectionDown", Message: "Last successful probe at 2026-08-01T11:50:00Z", Since: ago(9 * time.Minute)})
+				}
+			}
+		},
+		"a worker is being made": func(s *site) {
+			s.add("web-np-3", "", false)
+			m := s.machine("web-np-3")
+			m.NodeName, m.Phase, m.Created = "", "Provisioning", ago(8*time.Minute)
+			s.removeNode("web-np-3")
+			s.vm("web-np-3").PowerState = ""
+		},
+		"a worker has just joined, its network is not up": func(s *site) {
+			s.add("web-np-3", "10.0.0.9", false)
+			s.machine("web-np-3").Created = ago(9 * time.Minute)
+			s.c.Node("web-np-3").Created = ago(5 * time.Minute)
+			s.ready("web-np-3", "False", "KubeletNotReady", "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: cni plugin not initialized", 5*time.Minute)
+		},
+		"a control plane node joins, etcd counts it not yet": func(s *site) {
+			s.add("web-cp-4", "10.0.0.8", true)
+			s.machine("web-cp-4").NodeName, s.machine("web-cp-4").Phase, s.machine("web-cp-4").Created = "", "Provisioned", ago(3*time.Minute)
+			s.removeNode("web-cp-4")
+			s.vm("web-cp-4").Created = ago(3 * time.Minute)
+			s.probe("web-cp-4", "False", "dial tcp 10.0.0.8:6443: connect: connection refused", 90*time.Second)
+			s.c.Workload.Pods = s.c.Workload.Pods[:12]
+		},
+		"a control plane node leaves: its VM is being destroyed": func(s *site) {
+			s.deleting("web-cp-1", 4*time.Minute, "WaitingForInfrastructureDeletion", "Waiting for VSphereMachine to be deleted").silent("web-cp-1", 3*time.Minute).unlist("10.0.0.1")
+			s.vm("web-cp-1").Deleting = ago(2 * time.Minute)
+		},
+		"a worker leaves, 1.8's conditions": func(s *site) {
+			s.silent("web-np-1", 5*time.Minute)
+			m := s.machine("web-np-1")
+			m.Phase, m.Deleting = "Deleting", ago(10*time.Minute)
+			m.Conditions = model.Generations{Old: model.Conditions{{Type: "DrainingSucceeded", Status: "True"}, {Type: "PreTerminateDeleteHookSucceeded", Status: "True"}}}
+		},
+		"the first control plane node of a new cluster": func(s *site) {
+			s.c.Object.ControlPlaneInitialized = false
+			s.c.Endpoints[0].Subsets = nil
+		},
+		"a static pod restarted and runs": func(s *site) {
+			p := s.pod("kube-scheduler-web-cp-1")
+			p.Containers[0].Restarts, p.Containers[0].Last = 4, &model.Ending{ExitCode: 1, Reason: "Error", At: ago(time.Hour)}
+		},
+		"all versions older": func(s *site) {
+			for _, m := range s.c.Machines {
+				m.Conditions.New = nil
+			}
+			s.c.Object.Conditions = model.Generations{}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			change(s)
+			if f := s.findings(); len(f) != 0 {
+				t.Errorf("found: %s", list(f))
+			}
+		})
+	}
+}
