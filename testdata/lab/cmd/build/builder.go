@@ -130,7 +130,8 @@ func ldflags() string {
 	parts := strings.Split(kubernetesVersion, ".")
 	flags := []string{"-s", "-w"}
 	for _, variable := range []string{"gitVersion=v" + kubernetesVersion, "gitMajor=" + parts[0], "gitMinor=" + parts[1]} {
-		flags = append(flags, "-X k8s.io/component-base/version."+variable)
+		// The servers say the one, kubectl and every client the other.
+		flags = append(flags, "-X k8s.io/component-base/version."+variable, "-X k8s.io/client-go/pkg/version."+variable)
 	}
 	return strings.Join(flags, " ")
 }
