@@ -77,7 +77,7 @@ func (a *arm) lay(token string, upTo, all int) tea.Cmd {
 }
 
 // step moves on; written is the terminal's count of writes.
-func (a *arm) step(msg armMsg, written int64) tea.Cmd {
+func (a *arm) step(msg armMsg, written int64, timer timer) tea.Cmd {
 	if msg.turn != a.turn {
 		return nil
 	}
@@ -86,10 +86,10 @@ func (a *arm) step(msg armMsg, written int64) tea.Cmd {
 		// This message comes after the View that drew the preview was handed over. From
 		// here on the last line of the screen is another, so that there will be a write.
 		a.state, a.writes = armShown, written
-		return settled(a.turn)
+		return settled(a.turn, timer)
 	case armShown:
 		if written == a.writes {
-			return settled(a.turn)
+			return settled(a.turn, timer)
 		}
 		a.state = armArmed
 	case armNone, armArmed:
@@ -97,8 +97,8 @@ func (a *arm) step(msg armMsg, written int64) tea.Cmd {
 	return nil
 }
 
-func settled(turn int) tea.Cmd {
-	return tea.Tick(settle, func(time.Time) tea.Msg { return armMsg{turn} })
+func settled(turn int, timer timer) tea.Cmd {
+	return timer(settle, func(time.Time) tea.Msg { return armMsg{turn} })
 }
 
 // unread is how many lines of the preview have not been on the screen.

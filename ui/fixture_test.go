@@ -176,7 +176,9 @@ type script struct {
 	apply   func(s *script) error
 	follow  func(ctx context.Context, report func(remedies.Progress)) error
 	pending []remedies.Pending
-	hold    chan struct{} // Enter waits for it where it is not nil.
+	blocks  chan struct{} // closed by a follow that then waits for good.
+	hold    chan struct{} // entering the step holdAt waits for it.
+	holdAt  string
 }
 
 func (s *script) Pending(context.Context) ([]remedies.Pending, error) { return s.pending, nil }
@@ -198,7 +200,7 @@ func (s *script) View() remedies.View {
 }
 
 func (s *script) Enter(ctx context.Context) error {
-	if s.hold != nil {
+	if v := s.View(); s.hold != nil && v.Steps[v.Current].ID == s.holdAt {
 		select {
 		case <-s.hold:
 		case <-ctx.Done():

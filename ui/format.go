@@ -106,16 +106,32 @@ func wrapHard(s string, w int) []string {
 	if width(s) <= w {
 		return []string{s}
 	}
-	out := []string{ansi.Truncate(s, w, "")}
-	rest := ansi.TruncateLeft(s, w, "")
+	head, rest := split(s, w)
+	out := []string{head}
 	indent := len(s) - len(strings.TrimLeft(s, " "))
 	lead := strings.Repeat(" ", min(indent, w/2)) + "↳ "
 	step := w - width(lead)
 	for rest != "" {
-		out = append(out, lead+ansi.Truncate(rest, step, ""))
-		rest = ansi.TruncateLeft(rest, step, "")
+		head, rest = split(rest, step)
+		out = append(out, lead+head)
 	}
 	return out
+}
+
+// split cuts s after w cells; it looks at no more of s than it has to.
+func split(s string, w int) (head, rest string) {
+	n := 0
+	for n < len(s) && n < w && s[n] >= ' ' && s[n] <= '~' {
+		n++
+	}
+	if n == w || n == len(s) {
+		return s[:n], s[n:]
+	}
+	head = ansi.Truncate(text.Limit(s, 16*w), w, "")
+	if head == "" || len(head) >= len(s) {
+		return s, ""
+	}
+	return head, s[len(head):]
 }
 
 // clean makes a short text of a cluster fit for a row. Messages can be a million

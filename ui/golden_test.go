@@ -23,15 +23,16 @@ var update = flag.Bool("update", false, "write the golden screens anew")
 
 // desk is a model without a program: messages go in, commands are run by hand.
 type desk struct {
-	t testing.TB
-	m *Model
+	t      testing.TB
+	m      *Model
+	blocks chan struct{} // closed by what then waits for good.
 }
 
 func where() Where {
 	return Where{Context: "prod-sv01", Server: "https://10.0.0.2:6443", User: "ana@vsphere.local"}
 }
 
-func newDesk(t testing.TB, w, h int, o Options) *desk {
+func newDesk(t testing.TB, w, h int, o Options, blocks ...chan struct{}) *desk {
 	o.Now = clock
 	if o.Where == (Where{}) {
 		o.Where = where()
@@ -42,7 +43,13 @@ func newDesk(t testing.TB, w, h int, o Options) *desk {
 		}
 		return "https://knowledge.broadcom.com/external/article/" + f.KB
 	}
-	s := &desk{t, newModel(context.Background(), o, new(atomic.Int64))}
+	s := &desk{t: t, m: newModel(context.Background(), o, new(atomic.Int64)), blocks: append(blocks, nil)[0]}
+	s.m.timer = func(d time.Duration, then func(time.Time) tea.Msg) tea.Cmd {
+		if d > settle {
+			return nil
+		}
+		return func() tea.Msg { return then(clock()) }
+	}
 	s.send(tea.WindowSizeMsg{Width: w, Height: h})
 	return s
 }
@@ -62,19 +69,25 @@ func (s *desk) run(cmd tea.Cmd) {
 	}
 	done := make(chan tea.Msg, 1)
 	go func() { done <- cmd() }()
+	var msg tea.Msg
 	select {
-	case msg := <-done:
-		switch msg := msg.(type) {
-		case nil:
-		case tea.BatchMsg:
-			for _, c := range msg {
-				s.run(c)
-			}
-		default:
-			s.send(msg)
+	case msg = <-done:
+	case <-s.blocks:
+		// The scene holds something back; what is not held back comes at once.
+		const grace = 200 * time.Millisecond
+		select {
+		case msg = <-done:
+		case <-time.After(grace):
 		}
-	case <-time.After(settle + settle/2):
-		// A timer longer than what arms a preview: not of interest here.
+	}
+	switch msg := msg.(type) {
+	case nil:
+	case tea.BatchMsg:
+		for _, c := range msg {
+			s.run(c)
+		}
+	default:
+		s.send(msg)
 	}
 }
 
@@ -129,7 +142,11 @@ type scene struct {
 
 func scenes() []scene {
 	fleetDesk := func(t testing.TB, w, h int, o Options) *desk {
-		s := newDesk(t, w, h, o)
+		var blocks chan struct{}
+		if x, ok := o.Wizard.(*script); ok {
+			blocks = x.blocks
+		}
+		s := newDesk(t, w, h, o, blocks)
 		s.send(snapshotMsg{picture()})
 		return s
 	}
@@ -243,9 +260,11 @@ func scenes() []scene {
 			s := rescue()
 			s.follow = func(ctx context.Context, report func(remedies.Progress)) error {
 				report(waiting())
+				close(s.blocks)
 				<-ctx.Done()
 				return nil
 			}
+			s.blocks = make(chan struct{})
 			s.view.Steps[0].State, s.view.Steps[1].State, s.view.Steps[2].State = remedies.StateDone, remedies.StateDone, remedies.StateByHand
 			s.goTo(3)
 			return walkTo(t, w, h, s)

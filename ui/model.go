@@ -24,6 +24,7 @@ type Model struct {
 	ctx     context.Context //nolint:containedctx // The commands' context; Bubble Tea's Update has none.
 	o       Options
 	written *atomic.Int64
+	timer   timer
 	keys    *KeyMap
 
 	w, h    int
@@ -44,6 +45,9 @@ type Model struct {
 	attended model.ClusterRef
 	quitting bool
 }
+
+// timer is tea.Tick: a message after a while.
+type timer func(d time.Duration, then func(time.Time) tea.Msg) tea.Cmd
 
 // screen is one view on the stack: a plain struct that the model calls.
 type screen interface {
@@ -94,7 +98,7 @@ func newModel(ctx context.Context, o Options, written *atomic.Int64) *Model {
 		o.Now = time.Now
 	}
 	m := &Model{
-		ctx: ctx, o: o, written: written, keys: Keys(),
+		ctx: ctx, o: o, written: written, timer: tea.Tick, keys: Keys(),
 		profile: colorprofile.TrueColor, dark: true, fleet: &fleet{},
 	}
 	m.styles = styles.New(m.profile, m.dark)
@@ -185,7 +189,7 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		return msg.wizard.got(m, msg)
 	case armMsg:
 		if w, ok := m.top().(*wizard); ok {
-			return w.arm.step(msg, m.written.Load())
+			return w.arm.step(msg, m.written.Load(), m.timer)
 		}
 	}
 	return nil
@@ -337,7 +341,7 @@ func (m *Model) say(bad bool, s string) tea.Cmd {
 	m.flash, m.flashBad = clean(s), bad
 	m.flashNo++
 	no := m.flashNo
-	return tea.Tick(flashFor, func(time.Time) tea.Msg { return flashMsg{no} })
+	return m.timer(flashFor, func(time.Time) tea.Msg { return flashMsg{no} })
 }
 
 // copy puts text on the clipboard, by OSC 52.
@@ -362,7 +366,7 @@ func (m *Model) tick() tea.Cmd {
 	if m.snap != nil && m.snap.Dump {
 		return nil
 	}
-	return tea.Tick(time.Second, func(t time.Time) tea.Msg { return tickMsg(t) })
+	return m.timer(time.Second, func(t time.Time) tea.Msg { return tickMsg(t) })
 }
 
 // nextSnapshot waits for the next snapshot, after a pause that keeps drawing to ten

@@ -88,6 +88,10 @@ func host(server string) string {
 	return u.Host + strings.TrimSuffix(u.Path, "/")
 }
 
+// versionWidth keeps what the Supervisor says of itself from pushing out of the line
+// whether one can write.
+const versionWidth = 14
+
 func (m *Model) vks() string {
 	if m.snap == nil {
 		return "VKS ?"
@@ -96,9 +100,9 @@ func (m *Model) vks() string {
 	switch {
 	case s.VKS != "":
 		v, _, _ := strings.Cut(clean(s.VKS), "+")
-		return "VKS " + v
+		return "VKS " + cutEnd(v, versionWidth)
 	case s.VKSAtLeast != "":
-		return "VKS ≥ " + clean(s.VKSAtLeast)
+		return "VKS ≥ " + cutEnd(clean(s.VKSAtLeast), versionWidth)
 	}
 	return "VKS ?"
 }
@@ -343,13 +347,24 @@ func (m *Model) title() string {
 			}
 		}
 		if bad > 0 {
-			parts = append(parts, signBad+itoa(bad))
+			parts = append(parts, itoa(bad)+" critical")
 		}
 	}
 	if name := m.top().name(); name != "" {
 		parts = append(parts, name)
 	}
-	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
+	return ascii(strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " - "))
+}
+
+// ascii replaces what a title must not hold: in the bytes of many characters is one
+// that ends a title for terminals which look at bytes, and the rest would be drawn.
+func ascii(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return '?'
+		}
+		return r
+	}, s)
 }
 
 var _ tea.Model = (*Model)(nil)

@@ -28,6 +28,7 @@ type wizard struct {
 	// applying is set while a change is being written, following while its end or a
 	// wait is being watched.
 	applying, following bool
+	news                <-chan remedies.Progress // of the last thing that was followed.
 	progress            *remedies.Progress
 	failed              string // the last error, in words.
 	entered             string // id of the step that was entered.
@@ -106,7 +107,7 @@ func (w *wizard) halt() {
 		w.stop()
 		w.stop = nil
 	}
-	w.following = false
+	w.following, w.news = false, nil
 }
 
 // refresh takes the walk's picture of this moment.
@@ -233,6 +234,7 @@ func (w *wizard) follow(m *Model) tea.Cmd {
 			}
 		}
 	}
+	w.news = news
 	run := w.guard("following", didFollow, func() wizardMsg {
 		defer close(news)
 		return wizardMsg{err: walk.Follow(ctx, report)}
@@ -256,7 +258,7 @@ func (w *wizard) got(m *Model, msg wizardMsg) tea.Cmd {
 		return w.gotWalk(m, msg)
 	}
 	if msg.did == didProgress {
-		if w.following {
+		if w.news == msg.news {
 			w.progress = msg.progress
 			w.view = w.walk.View()
 		}

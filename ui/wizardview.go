@@ -297,8 +297,8 @@ func (c *contentLines) field(st *styles.Style, name, s string) {
 	}
 }
 
-// signed is a line of code or a fact with its sign; nothing of it is cut, since
-// this is what one agrees to.
+// signed is a line of code or a fact with its sign. It is wrapped and not cut, since
+// this is what one agrees to; only what nobody could read is bounded, and marked.
 func (c *contentLines) signed(x remedies.Line) {
 	st := &c.m.styles
 	style := (*styles.Style)(nil)
@@ -311,7 +311,7 @@ func (c *contentLines) signed(x remedies.Line) {
 	case '!':
 		sign, style = "! ", &st.Warn
 	}
-	for _, part := range strings.Split(text.CleanLines(x.Text), "\n") {
+	for _, part := range strings.Split(text.CleanLines(text.Limit(x.Text, longestLine)), "\n") {
 		for _, l := range wrapHard(part, c.w-2) {
 			l = sign + l
 			if style != nil {
@@ -369,7 +369,7 @@ func (c *contentLines) preview(p *remedies.Preview, readOnly string) {
 	}
 	if p.Command != "" {
 		c.blank()
-		for i, l := range strings.Split(text.CleanLines(p.Command), "\n") {
+		for i, l := range strings.Split(text.CleanLines(text.Limit(p.Command, 16*longestLine)), "\n") {
 			lead := "$ "
 			if i > 0 {
 				lead = "  "

@@ -166,13 +166,6 @@ func (x *Terminal) Keys(names ...string) {
 		if !ok {
 			x.t.Fatalf("uitest: there is no key %q", n)
 		}
-		if n == "esc" {
-			// An escape that is followed at once would be read as the beginning of a sequence.
-			x.press(append(b, seq...))
-			b = nil
-			x.pause()
-			continue
-		}
 		b = append(b, seq...)
 	}
 	x.press(b)
@@ -187,17 +180,6 @@ func (x *Terminal) press(b []byte) {
 	}
 	if _, err := x.keyboard.Write(b); err != nil {
 		x.t.Errorf("uitest: the program does not read its keys any more: %v", err)
-	}
-}
-
-// pause waits until an escape was taken for itself: nothing tells that it was, but
-// the reader of the keyboard waits 50 ms for what may follow.
-func (x *Terminal) pause() {
-	timer := time.NewTimer(60 * time.Millisecond)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-x.done:
 	}
 }
 
