@@ -77,7 +77,7 @@ func (w *Walk) tryOut(ctx context.Context, s *scene, p *plan) bool {
 	switch {
 	case err == nil:
 		pv.Server, pv.May = "accepted (dry run)", model.Yes
-		pv.MaySays = fmt.Sprintf("yes, %s %s in %s", c.Verb, c.Resource, c.Namespace)
+		pv.MaySays = fmt.Sprintf("%s %s in %s", c.Verb, c.Resource, c.Namespace)
 		if got != nil {
 			after = bare(got)
 		}
