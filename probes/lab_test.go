@@ -12,9 +12,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"vksmedic/internal/labtest"
 	"vksmedic/model"
 	"vksmedic/probes/supervisor"
+	"vksmedic/testdata/labtest"
 )
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }

@@ -1,22 +1,20 @@
-// Package labtest gives tests the lab (testdata/lab: a real Supervisor with real
-// Cluster API controllers, on loopback) and the real program in a real terminal.
-// Where the lab is not built, tests that need it are skipped aloud, but with
-// CI=true a missing lab fails them.
+// Package labtest gives tests a lab (the real API servers and controllers that
+// testdata/lab builds) and the real program in a real terminal. A test binary starts each
+// kind of lab at most once; the lab ends with the binary, however that ends. Where the
+// programs are not built, tests are skipped aloud, or fail in CI.
 //
-// Start reading at Start (the whole lab), StartAPIs (a Supervisor's API alone, quick)
-// and StartTerminal.
+// Start reading at [Start], [StartAPIs] and [StartTerminal]; a package that uses them calls
+// [Main] from its TestMain.
 package labtest
 
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -26,194 +24,39 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
+// starting is how long a lab may take to be ready on a busy machine.
+const starting = 6 * time.Minute
+
 // Lab is a running lab.
 type Lab struct {
-	// State is its folder.
-	State      string
+	// Dir holds its state.
+	Dir        string
 	Supervisor struct {
-		Server string `json:"server"`
-		// Kubeconfigs are files, by user: administrator, devops (edit in team-b only), viewer
-		// (neither Secrets nor Leases), and lab, which passes every check.
-		Kubeconfigs map[string]string `json:"kubeconfigs"`
-		// AuditLog has an audit.k8s.io/v1 event a line for each request of a person.
-		AuditLog string `json:"auditLog"`
+		Server      string            `json:"server"`
+		Kubeconfigs map[string]string `json:"kubeconfigs"` // by user: administrator, devops, viewer, lab.
+		AuditLog    string            `json:"auditLog"`
 	} `json:"supervisor"`
-	Clusters []struct {
-		Namespace  string `json:"namespace"`
-		Name       string `json:"name"`
-		Server     string `json:"server"`
-		Kubeconfig string `json:"kubeconfig"`
-	} `json:"clusters"`
+	Clusters []Cluster `json:"clusters"`
 
-	program string
-}
-
-// shared is the lab of this test binary where none was started outside.
-var shared struct {
-	once sync.Once
-	lab  *Lab
-	err  error
+	bin  string
 	stop func()
 }
 
-// Start returns the lab with all its clusters: the one that $VKSMEDIC_LAB_STATE names
-// (make test starts it once for all packages), else one of this test binary's own,
-// which Stop ends.
-func Start(t testing.TB) *Lab {
-	t.Helper()
-	program := labProgram(t)
-	if state := os.Getenv("VKSMEDIC_LAB_STATE"); state != "" {
-		l, err := read(program, state)
-		if err != nil {
-			t.Fatalf("the lab of VKSMEDIC_LAB_STATE: %v", err)
-		}
-		return l
-	}
-	shared.once.Do(func() {
-		t.Log("starting a lab; it takes about two minutes")
-		shared.lab, shared.stop, shared.err = serve(program)
-	})
-	if shared.err != nil {
-		t.Fatalf("start the lab: %v", shared.err)
-	}
-	return shared.lab
+// Cluster is a workload cluster of the lab.
+type Cluster struct {
+	Namespace  string `json:"namespace"`
+	Name       string `json:"name"`
+	Server     string `json:"server"`
+	Kubeconfig string `json:"kubeconfig"`
 }
 
-// Stop ends the lab that Start started, if it did. Call it at the end of TestMain.
-func Stop() {
-	if shared.stop != nil {
-		shared.stop()
-	}
-}
+// Kubeconfig is the file with which a user reaches the Supervisor.
+func (l *Lab) Kubeconfig(user string) string { return l.Supervisor.Kubeconfigs[user] }
 
-// StartAPIs starts a Supervisor's API server alone, with the CRDs and webhooks of Cluster
-// API and a few objects, but no controllers; it is ended with the test. flags are those
-// of lab serve: "--served", "v1beta1", or "--no-drain-rules".
-func StartAPIs(t testing.TB, flags ...string) *Lab {
-	t.Helper()
-	l, stop, err := serve(labProgram(t), append([]string{"--only-apis"}, flags...)...)
-	if err != nil {
-		t.Fatalf("start a Supervisor's API: %v", err)
-	}
-	t.Cleanup(stop)
-	return l
-}
-
-// labProgram finds the lab's program, or skips.
-func labProgram(t testing.TB) string {
-	t.Helper()
-	dir := os.Getenv("VKSMEDIC_LAB_DIR")
-	if dir == "" {
-		cache, err := os.UserCacheDir()
-		if err != nil {
-			t.Fatalf("find the lab: %v", err)
-		}
-		dir = filepath.Join(cache, "vksmedic", "lab")
-	}
-	p := filepath.Join(dir, "bin", "lab")
-	_, err := os.Stat(p)
-	if err == nil && runtime.GOOS == "linux" {
-		return p
-	}
-	if os.Getenv("CI") == "true" {
-		t.Fatalf("the lab is missing (%s): run make lab", p)
-	}
-	t.Skipf("SKIPPED: needs the lab, which is not built (make lab; Linux only)")
-	return ""
-}
-
-// serve starts a lab that ends with this process, however that ends: its standard input
-// is a pipe whose other end is here.
-func serve(program string, flags ...string) (l *Lab, stop func(), err error) {
-	state, err := os.MkdirTemp("", "vksmedic-lab-")
-	if err != nil {
-		return nil, nil, fmt.Errorf("make a folder for the lab: %w", err)
-	}
-	cmd := exec.Command(program, append([]string{"serve", "--state", state, "--parent-death"}, flags...)...)
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, nil, fmt.Errorf("start the lab: %w", err)
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, nil, fmt.Errorf("start the lab: %w", err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	stop = func() {
-		_ = in.Close()
-		select {
-		case <-ended:
-		case <-time.After(time.Minute):
-			_ = cmd.Process.Kill()
-			<-ended
-		}
-		_ = os.RemoveAll(state)
-	}
-	look := time.NewTicker(100 * time.Millisecond)
-	defer look.Stop()
-	late := time.NewTimer(8 * time.Minute)
-	defer late.Stop()
-	for {
-		select {
-		case e := <-ended:
-			ended <- e
-			stop()
-			return nil, nil, fmt.Errorf("the lab ended: %w\n%s", e, out.Bytes())
-		case <-late.C:
-			stop()
-			return nil, nil, fmt.Errorf("the lab did not become ready\n%s", out.Bytes())
-		case <-look.C:
-			if l, err := read(program, state); err == nil {
-				return l, stop, nil
-			}
-		}
-	}
-}
-
-func read(program, state string) (*Lab, error) {
-	b, err := os.ReadFile(filepath.Join(state, "ready.json"))
-	if err != nil {
-		return nil, err
-	}
-	l := &Lab{State: state, program: program}
-	if err := json.Unmarshal(b, l); err != nil {
-		return nil, fmt.Errorf("read ready.json: %w", err)
-	}
-	return l, nil
-}
-
-// Run runs a command of the lab, such as "stage", "stuck-worker", "--cluster",
-// "team-a/api", and returns what it printed.
-func (l *Lab) Run(t testing.TB, args ...string) string {
-	t.Helper()
-	cmd := exec.Command(l.program, append(args, "--state", l.State)...)
-	out, err := cmd.Output()
-	if err != nil {
-		var e *exec.ExitError
-		if errors.As(err, &e) {
-			t.Fatalf("lab %v: %v\n%s%s", args, err, out, e.Stderr)
-		}
-		t.Fatalf("lab %v: %v", args, err)
-	}
-	return string(out)
-}
-
-// Kubeconfig is the path of a user's kubeconfig.
-func (l *Lab) Kubeconfig(t testing.TB, user string) string {
-	t.Helper()
-	p := l.Supervisor.Kubeconfigs[user]
-	if p == "" {
-		t.Fatalf("the lab has no user %s", user)
-	}
-	return p
-}
-
-// Config is the client configuration of a user.
+// Config is the client configuration of a user, at a pace fit for tests.
 func (l *Lab) Config(t testing.TB, user string) *rest.Config {
 	t.Helper()
-	cfg, err := clientcmd.BuildConfigFromFlags("", l.Kubeconfig(t, user))
+	cfg, err := clientcmd.BuildConfigFromFlags("", l.Kubeconfig(user))
 	if err != nil {
 		t.Fatalf("kubeconfig of %s: %v", user, err)
 	}
@@ -231,58 +74,160 @@ func (l *Lab) Dynamic(t testing.TB, user string) dynamic.Interface {
 	return c
 }
 
-// AuditSize is how long the audit log is now; AuditSince reads from there.
-func (l *Lab) AuditSize(t testing.TB) int64 {
+// Start runs a lab with the given clusters, such as team-c/ml; without any, all of them.
+// A lab that runs already, with all of its clusters, is used instead where
+// VKSMEDIC_LAB_STATE names its state: that saves a minute while tests are written.
+func Start(t testing.TB, clusters ...string) *Lab {
 	t.Helper()
-	s, err := os.Stat(l.Supervisor.AuditLog)
-	if err != nil {
-		t.Fatalf("audit log: %v", err)
+	if l := shared(t); l != nil {
+		return l
 	}
-	return s.Size()
+	var flags []string
+	if len(clusters) > 0 {
+		flags = []string{"--scenario", strings.Join(clusters, ",")}
+	}
+	return start(t, flags...)
 }
 
-// AuditEvent is what matters of an audit event.
-type AuditEvent struct {
-	Stage string `json:"stage"`
-	Verb  string `json:"verb"`
-	URI   string `json:"requestURI"`
-	User  struct {
-		Username string `json:"username"`
-	} `json:"user"`
-	Object struct {
-		Resource  string `json:"resource"`
-		Namespace string `json:"namespace"`
-		Name      string `json:"name"`
-	} `json:"objectRef"`
-	Response struct {
-		Code int `json:"code"`
-	} `json:"responseStatus"`
+// StartAPIs runs a Supervisor's API alone, without controllers, that serves Cluster API in
+// v1beta1, v1beta2 or both. Further flags are the lab's own, such as --no-drain-rules.
+func StartAPIs(t testing.TB, served string, flags ...string) *Lab {
+	t.Helper()
+	return start(t, append([]string{"--only-apis", "--served", served}, flags...)...)
 }
 
-// AuditSince are the requests since AuditSize was from, those that have been answered.
-func (l *Lab) AuditSince(t testing.TB, from int64) []AuditEvent {
+// Stage has the lab bring something about, such as stage stuck-worker --cluster team-a/api.
+func (l *Lab) Stage(t testing.TB, args ...string) string {
 	t.Helper()
-	f, err := os.Open(l.Supervisor.AuditLog)
+	cmd := exec.CommandContext(t.Context(), l.bin, append(append([]string{"stage"}, args...), "--state", l.Dir)...) //nolint:gosec // the lab's own program.
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("audit log: %v", err)
+		t.Fatalf("the lab could not stage %v: %v: %s", args, err, errs.String())
 	}
-	defer func() { _ = f.Close() }()
-	if _, err := f.Seek(from, io.SeekStart); err != nil {
-		t.Fatalf("audit log: %v", err)
+	return strings.TrimSpace(string(out))
+}
+
+// labs are those of this test binary, by their flags.
+var labs = struct {
+	sync.Mutex
+	running map[string]*Lab
+}{running: map[string]*Lab{}}
+
+// Main runs the tests of a package, ends the labs that they started and removes the
+// program that they built.
+func Main(m *testing.M) int {
+	defer removeProgram()
+	defer func() {
+		labs.Lock()
+		defer labs.Unlock()
+		for _, l := range labs.running {
+			l.stop()
+		}
+	}()
+	return m.Run()
+}
+
+func shared(t testing.TB) *Lab {
+	dir := os.Getenv("VKSMEDIC_LAB_STATE")
+	if dir == "" {
+		return nil
 	}
-	b, err := io.ReadAll(f)
+	b, err := os.ReadFile(filepath.Join(dir, "ready.json")) //nolint:gosec // the lab's own file.
 	if err != nil {
-		t.Fatalf("audit log: %v", err)
+		t.Fatalf("VKSMEDIC_LAB_STATE names no running lab: %v", err)
 	}
-	var out []AuditEvent
-	for line := range bytes.Lines(b) {
-		var e AuditEvent
-		if err := json.Unmarshal(line, &e); err != nil {
-			continue // the last line may still be being written.
+	l := &Lab{Dir: dir, bin: labProgram(t)}
+	if err := json.Unmarshal(b, l); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func start(t testing.TB, flags ...string) *Lab {
+	t.Helper()
+	labs.Lock()
+	defer labs.Unlock()
+	key := strings.Join(flags, " ")
+	if l := labs.running[key]; l != nil {
+		return l
+	}
+	bin := labProgram(t)
+	dir, err := os.MkdirTemp("", "vksmedic-test-lab-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := serve(bin, filepath.Join(dir, "lab"), flags)
+	if err != nil {
+		_ = os.RemoveAll(dir)
+		t.Fatalf("the lab does not start: %v", err)
+	}
+	end := l.stop
+	l.stop = func() {
+		end()
+		_ = os.RemoveAll(dir)
+	}
+	labs.running[key] = l
+	return l
+}
+
+// labProgram is the lab's own program; without it the test is skipped, or fails in CI.
+func labProgram(t testing.TB) string {
+	t.Helper()
+	home := os.Getenv("VKSMEDIC_LAB_DIR")
+	if home == "" {
+		// The same place as in the Makefile.
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			t.Fatal(err)
 		}
-		if e.Stage == "ResponseComplete" || e.Verb == "watch" {
-			out = append(out, e)
+		home = filepath.Join(cache, "vksmedic", "lab")
+	}
+	bin := filepath.Join(home, "bin", "lab")
+	if _, err := os.Stat(bin); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("the lab is not built: %v; run make lab", err)
+		}
+		t.Skipf("SKIPPED: the lab is not built (%v); run make lab", err)
+	}
+	return bin
+}
+
+// serve starts a lab that ends when this process does, and waits until it is ready.
+func serve(bin, dir string, flags []string) (*Lab, error) {
+	var said bytes.Buffer
+	cmd := exec.Command(bin, append([]string{"serve", "--state", dir, "--parent-death"}, flags...)...) //nolint:gosec,noctx // the lab's own program; it outlives the test that starts it.
+	cmd.Stdout, cmd.Stderr = &said, &said
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, fmt.Errorf("cannot hold its standard input: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("cannot start %s: %w", bin, err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait()
+		close(ended)
+	}()
+	l := &Lab{Dir: dir, bin: bin, stop: func() {
+		_ = in.Close()
+		<-ended
+	}}
+	ready := filepath.Join(dir, "ready.json")
+	for deadline := time.Now().Add(starting); ; {
+		if b, err := os.ReadFile(ready); err == nil && json.Unmarshal(b, l) == nil { //nolint:gosec // the lab's own file.
+			return l, nil
+		}
+		select {
+		case <-ended:
+			return nil, fmt.Errorf("it ended: %s", said.String())
+		case <-time.After(100 * time.Millisecond):
+		}
+		if time.Now().After(deadline) {
+			l.stop()
+			return nil, fmt.Errorf("it is not ready after %v: %s", starting, said.String())
 		}
 	}
-	return out
 }

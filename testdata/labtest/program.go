@@ -36,8 +36,8 @@ func Program(t testing.TB) string {
 	return filepath.Join(program.dir, "vksmedic")
 }
 
-// RemoveProgram removes what Program built. Call it at the end of TestMain.
-func RemoveProgram() {
+// removeProgram removes what Program built.
+func removeProgram() {
 	if program.dir != "" {
 		_ = os.RemoveAll(program.dir)
 	}
