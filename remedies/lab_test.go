@@ -35,16 +35,16 @@ func TestMain(m *testing.M) {
 	if os.Getenv(crashChildEnv) != "" {
 		os.Exit(crashChild())
 	}
-	os.Exit(m.Run())
+	os.Exit(labtest.Main(m))
 }
 
-func startLab(t *testing.T, flags ...string) *testLab {
-	return &testLab{labtest.StartAPIs(t, flags...)}
+func startLab(t *testing.T, served string, flags ...string) *testLab {
+	return &testLab{labtest.StartAPIs(t, served, flags...)}
 }
 
 // One Supervisor is enough for all of these: each works in a vSphere Namespace of its own.
 func TestOnASupervisor(t *testing.T) {
-	l := startLab(t)
+	l := startLab(t, "both")
 	for name, test := range map[string]func(*testing.T, *testLab){
 		"WalkFromFindingToTheEnd":    testWalkFromFindingToTheEnd,
 		"PreviewWritesNothing":       testPreviewWritesNothing,
@@ -74,13 +74,11 @@ func (l *testLab) kubectl(t *testing.T) string {
 	var ready struct {
 		Kubectl string `json:"kubectl"`
 	}
-	b, err := os.ReadFile(filepath.Join(l.State, "ready.json"))
+	b, err := os.ReadFile(filepath.Join(l.Dir, "ready.json"))
 	must(t, err)
 	must(t, json.Unmarshal(b, &ready))
 	return ready.Kubectl
 }
-
-func (l *testLab) kubeconfig(who string) string { return l.Supervisor.Kubeconfigs[who] }
 
 func connect(t testing.TB, kubeconfig string) *supervisor.Connection {
 	t.Helper()
@@ -93,7 +91,7 @@ func connect(t testing.TB, kubeconfig string) *supervisor.Connection {
 
 // admin is a client that passes all checks, for the test's own hand.
 func (l *testLab) admin(t testing.TB) dynamic.Interface {
-	return connect(t, l.kubeconfig("lab")).Dynamic()
+	return connect(t, l.Kubeconfig("lab")).Dynamic()
 }
 
 func capi(version, resource string) schema.GroupVersionResource {
@@ -215,7 +213,7 @@ type engineer struct {
 func (l *testLab) engineer(t *testing.T, who string, change ...func(*Config)) *engineer {
 	t.Helper()
 	e := &engineer{t: t}
-	c := connect(t, l.kubeconfig(who))
+	c := connect(t, l.Kubeconfig(who))
 	e.cfg = Config{Supervisor: c, Context: c.Context, Server: c.Server, JournalDir: filepath.Join(t.TempDir(), "journal"),
 		Who: who + "@vsphere.local", Host: "laptop", Pace: 20 * time.Millisecond, Log: func(c Command) {
 			e.mu.Lock()

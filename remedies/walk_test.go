@@ -337,7 +337,7 @@ func testSomebodyWasQuicker(t *testing.T, l *testLab) {
 				put("{drain: {behavior: Skip}, pods: [" + entryTMC + "]}")
 			}
 			done := false
-			h, err := hook(connect(t, l.kubeconfig("administrator")), func(r *http.Request, next http.RoundTripper) (*http.Response, error) {
+			h, err := hook(connect(t, l.Kubeconfig("administrator")), func(r *http.Request, next http.RoundTripper) (*http.Response, error) {
 				if r.Method != http.MethodGet && strings.Contains(r.URL.Path, "machinedrainrules") && !dryRun(r) && !done {
 					done = true
 					put("{drain: {behavior: Skip}, pods: [" + entryBatch + "]}")
@@ -403,7 +403,7 @@ func testForbidden(t *testing.T, l *testLab) {
 	})
 	t.Run("without leases", func(t *testing.T) {
 		f := l.stage(t, "no-leases")
-		h, err := hook(connect(t, l.kubeconfig("administrator")), func(r *http.Request, next http.RoundTripper) (*http.Response, error) {
+		h, err := hook(connect(t, l.Kubeconfig("administrator")), func(r *http.Request, next http.RoundTripper) (*http.Response, error) {
 			if strings.Contains(r.URL.Path, "leases") {
 				q := r.Clone(r.Context())
 				q.URL.Path = strings.Replace(q.URL.Path, "/leases", "/nothings", 1)
@@ -457,7 +457,7 @@ func testByHand(t *testing.T, l *testLab) {
 		t.Errorf("before it was done: %v", err)
 	}
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", p.Command)
-	cmd.Env = append(os.Environ(), "KUBECONFIG="+l.kubeconfig("administrator"), "PATH="+filepath.Dir(l.kubectl(t))+":"+os.Getenv("PATH"), "HOME="+t.TempDir())
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+l.Kubeconfig("administrator"), "PATH="+filepath.Dir(l.kubectl(t))+":"+os.Getenv("PATH"), "HOME="+t.TempDir())
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("the copied command does not work: %v\n%s\n%s", err, out, p.Command)
 	}
@@ -547,7 +547,7 @@ func testExpiredLease(t *testing.T, l *testLab) {
 func TestEveryServedVersion(t *testing.T) {
 	for _, served := range []string{"v1beta1", "v1beta2"} {
 		t.Run(served, func(t *testing.T) {
-			l := startLab(t, "--served", served)
+			l := startLab(t, served)
 			w := l.engineer(t, "devops").begin(findingIn("team-b"))
 			p := toRule(t, w, reachNamespace)
 			if !strings.Contains(p.YAML, "apiVersion: cluster.x-k8s.io/"+served) {
@@ -568,7 +568,7 @@ func TestEveryServedVersion(t *testing.T) {
 }
 
 func TestNotServed(t *testing.T) {
-	l := startLab(t, "--served", "v1beta1", "--no-drain-rules")
+	l := startLab(t, "v1beta1", "--no-drain-rules")
 	w := l.engineer(t, "devops").begin(findingIn("team-b"))
 	p := toRule(t, w, reachNamespace)
 	means := strings.Join(p.Means, "\n")
@@ -618,7 +618,7 @@ func testNoAnswer(t *testing.T, l *testLab) {
 			ns := "no-answer-" + name
 			f := l.stage(t, ns)
 			broken := false
-			h, err := hook(connect(t, l.kubeconfig("administrator")), func(r *http.Request, next http.RoundTripper) (*http.Response, error) {
+			h, err := hook(connect(t, l.Kubeconfig("administrator")), func(r *http.Request, next http.RoundTripper) (*http.Response, error) {
 				if r.Method == http.MethodPost && strings.Contains(r.URL.Path, "machinedrainrules") && !dryRun(r) && !broken {
 					broken = true
 					if sent {
