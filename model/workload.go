@@ -106,6 +106,8 @@ type LogExcerpt struct {
 	PodUID string
 	// Previous says that it is the log of the container that ran before.
 	Previous bool
+	// Restarts is how often the container had been restarted by then.
+	Restarts int32
 	// Text is empty where nothing could be read, and then Why says why.
 	Text, Why string
 	Read      time.Time

@@ -172,7 +172,7 @@ func (v *view) checkPushed(since time.Time) model.Check {
 	slices.Sort(before)
 	slices.Sort(after)
 	slices.Sort(undated)
-	switch unread := v.unread("nodeconfigs"); {
+	switch unread := v.configsUnread(); {
 	case len(before) > 0:
 		c.Verdict, c.Detail = model.Yes, text.List(before, 4)
 	case len(undated) > 0:
@@ -192,6 +192,17 @@ func (v *view) checkPushed(since time.Time) model.Check {
 	return c
 }
 
+// configsUnread says why those objects could not be read; empty where they could, or where the
+// Supervisor serves none of their kinds.
+func (v *view) configsUnread() string {
+	for _, resource := range []string{"clusterregistryconfigs", "registryconfigs", "clusterdomainresolutionentries"} {
+		if s := v.source(resource); s != nil && !s.Readable() && s.State != model.SourceNotServed {
+			return "the " + resource + " could not be read: " + describe(s)
+		}
+	}
+	return ""
+}
+
 // unread says why a resource of the Supervisor could not be read; empty where it could.
 func (v *view) unread(resource string) string {
 	s := v.source(resource)
@@ -201,7 +212,7 @@ func (v *view) unread(resource string) string {
 	case s.Readable():
 		return ""
 	case s.State == model.SourceNotServed:
-		return "this Supervisor serves none of these kinds"
+		return "this Supervisor does not serve them"
 	}
 	return "they could not be read: " + describe(s)
 }

@@ -61,7 +61,7 @@ func TestContainerRuntimeDown(t *testing.T) {
 		}, want: model.Confirmed, evidence: []string{"change-pushed=no", "vks-affected=no"}},
 		{name: "those objects may not be read", change: func(s *site) {
 			down("web-np-1", bothHalves, 10*time.Minute)(s)
-			s.source("nodeconfigs", model.SourceForbidden, "forbidden")
+			s.source("clusterregistryconfigs", model.SourceForbidden, "forbidden")
 			s.sn.Supervisor.VKS = "3.5.1+v1.34"
 		}, want: model.Confirmed, evidence: []string{"change-pushed=unknown", "vks-affected=no"}},
 		{name: "the Machine is deleting, its drain waits", change: func(s *site) {

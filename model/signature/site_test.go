@@ -41,7 +41,7 @@ func newSite(t *testing.T) *site {
 		Workload: &model.Workload{NodesSource: ok, PodsSource: ok, BudgetsSource: ok, PodsOn: map[string]bool{}, HasPinniped: model.No},
 	}
 	s.sn = &model.Snapshot{At: now}
-	for _, r := range []string{"clusters", "machines", "virtualmachines", "vspheremachines", "endpoints", "machinedrainrules", "machinehealthchecks", "events", "clusterroles", "nodeconfigs"} {
+	for _, r := range []string{"clusters", "machines", "virtualmachines", "vspheremachines", "endpoints", "machinedrainrules", "machinehealthchecks", "events", "clusterroles", "clusterregistryconfigs"} {
 		s.sn.Sources = append(s.sn.Sources, model.Source{Name: "supervisor/" + r, State: model.SourceOK, Live: true, Seen: now})
 	}
 	eps := &model.Endpoints{Meta: model.Meta{Kind: "Endpoints", Namespace: "team-a", Name: cpService, Owners: []model.Owner{{Kind: "VirtualMachineService", Name: cpService}}},

@@ -142,7 +142,7 @@ func (n *nodeView) checkVMEvidence(vm *model.VirtualMachine) (c model.Check, sta
 		c.Detail, c.Settle = "no VirtualMachine of it is known", settleVM
 		return c, ""
 	}
-	if e, state := v.connectionEvent(vm); e != nil {
+	if e, state := v.connectionEvent(vm); e != nil && (n.since.IsZero() || e.Last.IsZero() || e.Last.After(n.since.Add(-time.Hour))) {
 		c.Verdict = model.Yes
 		c.Detail = "event " + text.Clean(e.Reason) + " of " + stamp(e.Last) + ": " + text.Limit(text.Clean(e.Message), 200)
 		return c, state

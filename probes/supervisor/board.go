@@ -28,7 +28,9 @@ func (b *board) open(c *Connection) {
 		s.DrainRulesServed = model.Unknown
 	})
 	for _, k := range kinds() {
-		b.waiting(k.source())
+		if !k.byKind {
+			b.waiting(k.source())
+		}
 	}
 	b.waiting(vksSource)
 }

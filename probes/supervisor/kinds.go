@@ -22,6 +22,11 @@ type kind struct {
 	known []string
 	// keep picks the rows to keep; nil keeps all.
 	keep func(model.Object) bool
+	// fields is a field selector that the server applies; empty for all objects.
+	fields string
+	// byKind is for kinds whose group and versions are not public: they are found by their name
+	// in any group of VMware's. Most Supervisors do not serve them, and then they are no source.
+	byKind bool
 }
 
 func (k kind) source() string { return "supervisor/" + k.resource }
@@ -50,6 +55,12 @@ func kinds() []kind {
 		{name: "VirtualMachineImage", resource: "virtualmachineimages", groups: vm, known: vmop, namespaced: true},
 		{name: "ClusterVirtualMachineImage", resource: "clustervirtualmachineimages", groups: vm, known: vmop},
 		{name: "Endpoints", resource: "endpoints", groups: []string{""}, known: []string{"v1"}, namespaced: true, keep: ofVirtualMachines},
+		// What VM Operator complains of; its good news, every few minutes for every VM, is left out.
+		{name: "Event", resource: "events", groups: []string{""}, known: []string{"v1"}, namespaced: true, fields: "involvedObject.kind=VirtualMachine,type=Warning"},
+		{name: "ClusterRole", resource: "clusterroles", groups: []string{"rbac.authorization.k8s.io"}, known: []string{"v1"}, fields: "metadata.name=" + model.VMOperatorRole},
+		{name: "ClusterRegistryConfig", resource: "clusterregistryconfigs", byKind: true},
+		{name: "RegistryConfig", resource: "registryconfigs", byKind: true},
+		{name: "ClusterDomainResolutionEntry", resource: "clusterdomainresolutionentries", byKind: true},
 	}
 }
 

@@ -87,12 +87,37 @@ func (s *served) answer(k kind) (r resolved, ok, known bool) {
 	if s.versions == nil {
 		return resolved{}, false, false
 	}
+	if k.byKind {
+		r, ok := s.inVMware(k)
+		return r, ok, true
+	}
 	for _, g := range k.groups {
 		if v := s.versions[schema.GroupResource{Group: g, Resource: k.resource}]; len(v) > 0 {
 			return resolved{k, schema.GroupVersionResource{Group: g, Version: best(k.known, v), Resource: k.resource}}, true, true
 		}
 	}
 	return resolved{}, false, true
+}
+
+// inVMware finds a kind by its name in the groups of VMware's; the lock is held.
+func (s *served) inVMware(k kind) (resolved, bool) {
+	var found []apiResource
+	for _, r := range s.byKind[k.name] {
+		if strings.HasSuffix(r.Group, ".vmware.com") {
+			found = append(found, r)
+		}
+	}
+	if len(found) == 0 {
+		return resolved{}, false
+	}
+	var versions []string
+	for _, r := range found {
+		if r.Group == found[0].Group {
+			versions = append(versions, r.Version)
+		}
+	}
+	k.resource, k.namespaced = found[0].Resource, found[0].namespaced
+	return resolved{k, schema.GroupVersionResource{Group: found[0].Group, Version: newestFirst(versions)[0], Resource: found[0].Resource}}, true
 }
 
 // of are the served versions of a resource, newest first.

@@ -81,7 +81,9 @@ func (c *Connection) keepDiscovering(ctx context.Context, b *board) {
 			state, why := c.Explain(err, "ask what the API serves")
 			if !c.served.asked() {
 				for _, k := range kinds() {
-					b.trouble(k.source(), state, why)
+					if !k.byKind {
+						b.trouble(k.source(), state, why)
+					}
 				}
 			}
 			if !sleep(ctx, wait.wait(delayAsked(err)), bell) {
@@ -109,7 +111,7 @@ func (c *Connection) keepDiscovering(ctx context.Context, b *board) {
 func (c *Connection) missing() bool {
 	return slices.ContainsFunc(kinds(), func(k kind) bool {
 		_, ok, _ := c.served.answer(k)
-		return !ok
+		return !ok && !k.byKind
 	})
 }
 
@@ -120,10 +122,13 @@ func (c *Connection) watchKind(ctx context.Context, b *board, k kind) {
 		changed := c.served.changed.listen()
 		r, ok, known := c.served.answer(k)
 		if !ok {
-			if known {
+			if known && k.byKind {
+				b.replace(k.name, "", nil)
+				b.remove(k.source())
+			} else if known {
 				b.replace(k.name, "", nil)
 				b.trouble(k.source(), model.SourceNotServed, fmt.Sprintf("%s does not serve %s", c.Server, k.resource))
-			} else {
+			} else if !k.byKind {
 				overdue := time.AfterFunc(c.opts.Deadline, func() {
 					b.overdue(k.source(), fmt.Sprintf("%s has not answered within %v; still trying", c.Server, c.opts.Deadline))
 				})

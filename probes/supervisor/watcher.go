@@ -122,7 +122,7 @@ func (w *watcher) list(ctx context.Context) error {
 
 // pages reads the whole list, limit objects at a time (0: all at once).
 func (w *watcher) pages(ctx context.Context, limit int64) (rows []model.Object, version string, err error) {
-	opts := metav1.ListOptions{Limit: limit}
+	opts := metav1.ListOptions{Limit: limit, FieldSelector: w.r.fields}
 	for {
 		list, err := w.page(ctx, opts)
 		if err != nil {
@@ -172,7 +172,7 @@ func (w *watcher) watch(ctx context.Context) error {
 	defer cancel()
 	life := int64((watchLife + time.Duration(w.c.opts.Random()*float64(watchLife))).Seconds())
 	slow := time.AfterFunc(openLimit, cancel)
-	changes, err := w.client().Watch(ctx, metav1.ListOptions{ResourceVersion: w.version, AllowWatchBookmarks: true, TimeoutSeconds: &life})
+	changes, err := w.client().Watch(ctx, metav1.ListOptions{ResourceVersion: w.version, FieldSelector: w.r.fields, AllowWatchBookmarks: true, TimeoutSeconds: &life})
 	if !slow.Stop() && err == nil {
 		changes.Stop()
 		err = context.DeadlineExceeded

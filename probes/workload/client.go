@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/dynamic"
@@ -27,6 +28,9 @@ var errTooLong = errors.New("the answer is longer than any that was asked for")
 type client struct {
 	dynamic.Interface
 	server string
+	// http and base are for what is no object: logs.
+	http *http.Client
+	base *url.URL
 }
 
 // connect finds the credentials of a cluster: the engineer's file where one is named, else
@@ -90,11 +94,15 @@ func newClient(config *rest.Config, log *slog.Logger) (*client, error) {
 	}
 	// A server that is not trusted does not send this machine elsewhere.
 	h.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	base, _, err := rest.DefaultServerUrlFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("cannot use its address: %w", err)
+	}
 	d, err := dynamic.NewForConfigAndClient(config, h)
 	if err != nil {
 		return nil, fmt.Errorf("cannot use its credentials: %w", err)
 	}
-	return &client{Interface: d, server: config.Host}, nil
+	return &client{Interface: d, server: config.Host, http: h, base: base}, nil
 }
 
 // bounded cuts answers that have no end.

@@ -51,14 +51,14 @@ func look(ctx context.Context, c *client, ref model.ClusterRef, pointed []string
 	if len(near) == 0 {
 		return w, nil
 	}
-	closer(ctx, c, w, near)
+	closer(ctx, c, w, near, before)
 	w.Sightings = sight(w.Sightings, w.Pods, w.PodsOn, at)
 	return w, nil
 }
 
 // closer reads what is on the nodes of interest.
-func closer(ctx context.Context, c *client, w *model.Workload, near []string) {
-	r := reading{w: w, c: c, near: near, podsOf: map[string][]*model.Pod{}}
+func closer(ctx context.Context, c *client, w *model.Workload, near []string, before *model.Workload) {
+	r := reading{w: w, c: c, near: near, now: w.NodesSource.Seen, podsOf: map[string][]*model.Pod{}}
 	var all sync.WaitGroup
 	for _, n := range near {
 		all.Go(func() { r.pods(ctx, n) })
@@ -69,6 +69,7 @@ func closer(ctx context.Context, c *client, w *model.Workload, near []string) {
 	all.Go(func() { r.attachments(ctx) })
 	all.Wait()
 	r.join()
+	r.logs(ctx, before)
 }
 
 // reading is what a closer look brings together. Its parts are read at the same time.
@@ -76,6 +77,7 @@ type reading struct {
 	w    *model.Workload
 	c    *client
 	near []string
+	now  time.Time
 
 	mu          sync.Mutex
 	podsOf      map[string][]*model.Pod

@@ -52,6 +52,12 @@ func nodeTrouble(m *model.Machine) bool {
 			return true
 		}
 	}
+	// The control plane provider's view of the static pods; unknown is common while one joins.
+	for _, typ := range []string{"APIServerPodHealthy", "ControllerManagerPodHealthy", "SchedulerPodHealthy", "EtcdPodHealthy"} {
+		if c := m.Conditions.Get(typ); c != nil && c.Status == "False" {
+			return true
+		}
+	}
 	return false
 }
 
