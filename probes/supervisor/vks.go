@@ -47,7 +47,7 @@ func (c *Connection) keepVersion(ctx context.Context, b *board) {
 		} else {
 			wait.reset()
 			b.about(func(s *model.Supervisor) { s.VKS, s.VKSDetail = v, "" })
-			b.fresh(vksSource, false)
+			b.fresh(vksSource, true) // asked every few minutes, which is as live as a version gets.
 		}
 		if !sleep(ctx, next, bell) {
 			return
