@@ -155,7 +155,7 @@ func testKilledAtEveryMoment(t *testing.T, l *testLab) {
 		l.stage(t, ns)
 		dir := filepath.Join(t.TempDir(), "journal")
 		cmd := exec.CommandContext(t.Context(), self)
-		cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d %s %s %s", crashChildEnv, n, l.kubeconfig("administrator"), ns, dir))
+		cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d %s %s %s", crashChildEnv, n, l.Kubeconfig("administrator"), ns, dir))
 		out, err := cmd.CombinedOutput()
 		var exit *exec.ExitError
 		if !errors.As(err, &exit) || (exit.ExitCode() != -1 && exit.ExitCode() != crashDone) {
