@@ -167,8 +167,11 @@ func (x *endpointsView) selects(vm *model.VirtualMachine) bool {
 
 // machine is the Machine over a VM, or nil.
 func (x *endpointsView) machine(vm *model.VirtualMachine) *model.Machine {
+	if m := x.v.c.Machine(vm.Name); m != nil {
+		return m
+	}
 	for _, m := range x.v.c.Machines {
-		if x.v.c.VM(m) == vm {
+		if m.Infra.Name != "" && slices.ContainsFunc(vm.Owners, func(o model.Owner) bool { return o.Name == m.Infra.Name }) {
 			return m
 		}
 	}

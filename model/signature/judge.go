@@ -116,6 +116,7 @@ type view struct {
 
 	opts      Options
 	nodeViews []*nodeView
+	nodesBy   map[string]*nodeView // by name.
 	nodesRead bool
 	// explained are the nodes whose being NotReady a signature has explained.
 	explained map[*nodeView]bool

@@ -49,36 +49,35 @@ func (v *view) nodes() []*nodeView {
 		return v.nodeViews
 	}
 	v.nodesRead = true
-	taken := map[string]bool{}
-	for _, m := range v.c.Machines {
-		if m.NodeName == "" {
-			continue
-		}
-		taken[m.NodeName] = true
-		n := &nodeView{v: v, name: m.NodeName, m: m, node: v.c.Node(m.NodeName)}
+	read := make(map[string]*model.Node, len(v.c.Workload.Nodes))
+	for i := range v.c.Workload.Nodes {
+		x := &v.c.Workload.Nodes[i]
+		read[x.Name] = x
+	}
+	v.nodesBy = make(map[string]*nodeView, len(read))
+	add := func(n *nodeView) {
 		n.read()
 		v.nodeViews = append(v.nodeViews, n)
+		v.nodesBy[n.name] = n
+	}
+	for _, m := range v.c.Machines {
+		if m.NodeName != "" {
+			add(&nodeView{v: v, name: m.NodeName, m: m, node: read[m.NodeName]})
+		}
 	}
 	for i := range v.c.Workload.Nodes {
 		x := &v.c.Workload.Nodes[i]
-		if taken[x.Name] {
-			continue
+		if v.nodesBy[x.Name] == nil {
+			add(&nodeView{v: v, name: x.Name, node: x})
 		}
-		n := &nodeView{v: v, name: x.Name, node: x}
-		n.read()
-		v.nodeViews = append(v.nodeViews, n)
 	}
 	return v.nodeViews
 }
 
 // nodeOf is the view of a node by its name, or nil.
 func (v *view) nodeOf(name string) *nodeView {
-	for _, n := range v.nodes() {
-		if n.name == name {
-			return n
-		}
-	}
-	return nil
+	v.nodes()
+	return v.nodesBy[name]
 }
 
 func (n *nodeView) read() {
@@ -92,7 +91,9 @@ func (n *nodeView) read() {
 		n.readNode()
 		n.stale = "the workload cluster does not answer now: " + describe(&nodes)
 	}
-	n.words = kubelet.Parse(n.message)
+	if n.status != "True" {
+		n.words = kubelet.Parse(n.message)
+	}
 	n.joining = n.isJoining()
 	if n.m != nil && drain.Deletes(n.m) {
 		n.leaving = drain.StageOf(n.m).Stage.Index() >= drain.Infrastructure.Index()
@@ -341,12 +342,15 @@ func (v *view) pausedAnywhere(m *model.Machine) string {
 	return ""
 }
 
-// others are the other nodes of the cluster that are silent too.
+// othersSilent are up to six of the other nodes of the cluster that are silent too.
 func (n *nodeView) othersSilent() []*nodeView {
+	const enough = 6
 	var out []*nodeView
 	for _, o := range n.v.nodes() {
 		if o != n && o.silent() {
-			out = append(out, o)
+			if out = append(out, o); len(out) == enough {
+				break
+			}
 		}
 	}
 	return out

@@ -1,6 +1,7 @@
 package signature
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -392,5 +393,29 @@ func TestQuorumCounts(t *testing.T) {
 		if q.words() != c.words || q.spares() != c.spares {
 			t.Errorf("%s: %q %s", name, q.words(), q.spares())
 		}
+	}
+}
+
+// A cluster of 500 nodes is judged as it changes; a healthy one must cost next to nothing.
+func BenchmarkJudge500(b *testing.B) {
+	for name, change := range map[string]func(*site){
+		"healthy": func(*site) {},
+		"silent": func(s *site) {
+			for _, m := range s.c.Machines {
+				s.silent(m.Name, time.Hour)
+			}
+		},
+	} {
+		b.Run(name, func(b *testing.B) {
+			s := newSite(&testing.T{})
+			for i := range 495 {
+				s.add(fmt.Sprintf("web-np-%d", i+10), fmt.Sprintf("10.1.%d.%d", i/200, i%200), false)
+			}
+			change(s)
+			b.ReportAllocs()
+			for b.Loop() {
+				Judge(s.c, s.sn, now)
+			}
+		})
 	}
 }

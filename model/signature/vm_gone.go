@@ -59,10 +59,14 @@ func findGoneVMs(v *view) []model.Finding {
 func (n *nodeView) goneFinding() (model.Finding, bool) {
 	v, vm := n.v, n.v.c.VM(n.m)
 	evidence, state := n.checkVMEvidence(vm)
+	alone := n.checkOnlyNode(evidence.Verdict == model.Yes)
+	if alone.Weight == model.Deciding && alone.Verdict == model.No {
+		return model.Finding{}, false // Where all are silent, this is all that has to be asked of each.
+	}
 	silent := n.checkNotReady()
 	silent.Name, silent.Title = "node-silent", "the node's kubelet reports nothing"
 	checks := []model.Check{
-		n.checkRunning(), silent, n.checkPoweredOn(vm), evidence, n.checkOnlyNode(evidence.Verdict == model.Yes),
+		n.checkRunning(), silent, n.checkPoweredOn(vm), evidence, alone,
 		n.checkSameVM(vm), n.checkTools(vm), n.checkInfraMachine(), n.checkHealthCheck(), n.checkQuorumAllows(), n.checkRefusesDelete(state), v.checkPaused(n.m),
 	}
 	confidence, found := model.Decide(checks)
@@ -185,7 +189,7 @@ func (v *view) connectionEvent(vm *model.VirtualMachine) (e *model.Event, state 
 func (n *nodeView) checkOnlyNode(evidence bool) model.Check {
 	c := model.Check{Name: "only-this-node", Title: "no other node is silent too", Weight: model.Deciding, Verdict: model.Yes, Detail: "it is the only one", Source: "nodes of the cluster", Seen: n.seen}
 	if others := n.othersSilent(); len(others) > 0 {
-		c.Verdict, c.Detail = model.No, "also silent: "+text.List(nodeNames(others), 6)
+		c.Verdict, c.Detail = model.No, "also silent: "+strings.Join(nodeNames(others), ", ")
 		if evidence {
 			c.Weight = model.Supporting
 		}
