@@ -38,7 +38,8 @@ type sources struct {
 // hashSources reads the lab's module at dir.
 func hashSources(dir string) (sources, error) {
 	modules, own := sha256.New(), sha256.New()
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+	root := os.DirFS(dir)
+	err := fs.WalkDir(root, ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || strings.HasSuffix(path, "_test.go") {
 			return err
 		}
@@ -47,13 +48,14 @@ func hashSources(dir string) (sources, error) {
 		if !isModule && filepath.Ext(name) != ".go" && filepath.Ext(name) != ".yaml" {
 			return nil
 		}
-		content, err := os.ReadFile(filepath.Clean(path))
+		content, err := fs.ReadFile(root, path)
 		if err != nil {
 			return fmt.Errorf("read a source file: %w", err)
 		}
-		fmt.Fprintf(own, "%s %x\n", path, sha256.Sum256(content))
+		line := fmt.Appendf(nil, "%s %x\n", path, sha256.Sum256(content))
+		_, _ = own.Write(line) // A hash takes everything.
 		if isModule {
-			fmt.Fprintf(modules, "%s %x\n", path, sha256.Sum256(content))
+			_, _ = modules.Write(line)
 		}
 		return nil
 	})

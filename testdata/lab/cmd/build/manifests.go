@@ -94,7 +94,7 @@ func copyFile(from, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return fmt.Errorf("copy a definition: %w", err)
 	}
-	if err := os.WriteFile(to, content, 0o600); err != nil {
+	if err := os.WriteFile(to, content, 0o600); err != nil { //nolint:gosec // Both folders are the lab's own.
 		return fmt.Errorf("copy a definition: %w", err)
 	}
 	return nil

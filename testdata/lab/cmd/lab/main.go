@@ -52,6 +52,9 @@ func main() {
 	}
 }
 
+// say prints a line. Nothing can be done where even that fails.
+func say(w io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) }
+
 var errUsage = errors.New("usage")
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {

@@ -139,7 +139,7 @@ type lab struct {
 func (l *lab) log(format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	fmt.Fprintf(l.progress, "[%5.1f s] "+format+"\n", append([]any{time.Since(l.start).Seconds()}, args...)...)
+	say(l.progress, "[%5.1f s] "+format, append([]any{time.Since(l.start).Seconds()}, args...)...)
 }
 
 // run starts everything, says so, and waits for the end.
@@ -218,7 +218,7 @@ func (l *lab) play(ctx context.Context, s *supervisor.Supervisor, net *loopback.
 	if err != nil {
 		return fmt.Errorf("open the stand-ins' log: %w", err)
 	}
-	ctrl.SetLogger(funcr.New(func(prefix, args string) { fmt.Fprintln(logFile, prefix, args) }, funcr.Options{LogTimestamp: true}))
+	ctrl.SetLogger(funcr.New(func(prefix, args string) { say(logFile, "%s %s", prefix, args) }, funcr.Options{LogTimestamp: true}))
 	scheme, err := kube.NewScheme()
 	if err != nil {
 		return fmt.Errorf("play vSphere: %w", err)

@@ -33,7 +33,7 @@ func status(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	err = describe(folder, stdout)
 	if errors.Is(err, state.ErrNotReady) {
-		fmt.Fprintf(stdout, "The lab (process %d) is being staged.\n", pid)
+		say(stdout, "The lab (process %d) is being staged.", pid)
 		return nil
 	}
 	return err
@@ -45,18 +45,18 @@ func describe(folder state.Dir, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "The lab is ready: Supervisor %s, process %d, logs in %s\n", ready.Supervisor.Server, ready.PID, folder.Path(""))
+	say(stdout, "The lab is ready: Supervisor %s, process %d, logs in %s", ready.Supervisor.Server, ready.PID, folder.Path(""))
 	for _, user := range slices.Sorted(maps.Keys(ready.Supervisor.Kubeconfigs)) {
-		fmt.Fprintf(stdout, "  %-14s %s\n", user, ready.Supervisor.Kubeconfigs[user])
+		say(stdout, "  %-14s %s", user, ready.Supervisor.Kubeconfigs[user])
 	}
 	for _, cluster := range ready.Clusters {
-		fmt.Fprintf(stdout, "  %-14s %s  %s\n", cluster.Namespace+"/"+cluster.Name, cluster.Kubeconfig, cluster.Server)
+		say(stdout, "  %-14s %s  %s", cluster.Namespace+"/"+cluster.Name, cluster.Kubeconfig, cluster.Server)
 	}
 	total := memory(ready.PID)
 	for _, process := range ready.Processes {
 		total += memory(process.PID)
 	}
-	fmt.Fprintf(stdout, "  %d processes, %d MiB\n", len(ready.Processes)+1, total)
+	say(stdout, "  %d processes, %d MiB", len(ready.Processes)+1, total)
 	return nil
 }
 
@@ -81,7 +81,7 @@ func kubeconfig(_ context.Context, args []string, stdout, stderr io.Writer) erro
 	if err != nil {
 		return err
 	}
-	content, err := os.ReadFile(filepath.Clean(file))
+	content, err := os.ReadFile(filepath.Clean(file)) //nolint:gosec // The lab wrote the path itself.
 	if err != nil {
 		return fmt.Errorf("read the kubeconfig: %w", err)
 	}
@@ -97,7 +97,7 @@ func path(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(stdout, file)
+	say(stdout, "%s", file)
 	return nil
 }
 

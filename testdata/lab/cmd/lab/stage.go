@@ -56,7 +56,7 @@ func stage(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			}
 			return clientFor(path)
 		},
-		Log: func(format string, args ...any) { fmt.Fprintf(stderr, format+"\n", args...) },
+		Log: func(format string, args ...any) { say(stderr, format, args...) },
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, *timeout, fmt.Errorf("not there after %s", *timeout))
 	defer cancel()
@@ -74,7 +74,7 @@ func stage(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(stdout, machine)
+	say(stdout, "%s", machine)
 	return nil
 }
 

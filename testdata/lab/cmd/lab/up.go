@@ -40,11 +40,11 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		pid = daemon.Process.Pid
 		go func() { gone <- daemon.Wait() }()
 	} else {
-		fmt.Fprintf(stdout, "A lab is running already (process %d).\n", pid)
+		say(stdout, "A lab is running already (process %d).", pid)
 	}
 	if err := follow(ctx, folder, gone, stdout); err != nil {
 		if ctx.Err() != nil {
-			fmt.Fprintln(stdout, "Interrupted; ending the lab.")
+			say(stdout, "Interrupted; ending the lab.")
 			return errors.Join(errInterrupted, end(folder, pid))
 		}
 		return err
@@ -132,14 +132,14 @@ func down(_ context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	if pid == 0 {
-		fmt.Fprintln(stdout, "No lab is running.")
+		say(stdout, "No lab is running.")
 		return nil
 	}
 	start := time.Now()
 	if err := end(folder, pid); err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "The lab has ended (%.1f s).\n", time.Since(start).Seconds())
+	say(stdout, "The lab has ended (%.1f s).", time.Since(start).Seconds())
 	return nil
 }
 

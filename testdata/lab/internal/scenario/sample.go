@@ -93,6 +93,7 @@ func setDraining(machine *clusterv1.Machine, since time.Time) {
 		{Type: clusterv1.MachineDeletingCondition, Status: metav1.ConditionTrue, Reason: clusterv1.MachineDeletingDrainingNodeReason, Message: message, LastTransitionTime: at},
 		{Type: clusterv1.ReadyCondition, Status: metav1.ConditionFalse, Reason: clusterv1.NotReadyReason, Message: "* Deleting: Machine deletion in progress, stage: DrainingNode", LastTransitionTime: at},
 	}
+	//nolint:staticcheck // What the Machine controller still writes.
 	machine.Status.Deprecated = &clusterv1.MachineDeprecatedStatus{V1Beta1: &clusterv1.MachineV1Beta1DeprecatedStatus{Conditions: clusterv1.Conditions{
 		{Type: clusterv1.ReadyV1Beta1Condition, Status: "False", Severity: clusterv1.ConditionSeverityInfo, Reason: clusterv1.DrainingV1Beta1Reason, Message: message, LastTransitionTime: at},
 		{Type: clusterv1.DrainingSucceededV1Beta1Condition, Status: "False", Severity: clusterv1.ConditionSeverityInfo, Reason: clusterv1.DrainingV1Beta1Reason, Message: message, LastTransitionTime: at},

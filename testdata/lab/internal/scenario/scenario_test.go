@@ -57,7 +57,7 @@ func TestSampleMachineDrainsInBothGenerations(t *testing.T) {
 			messages = append(messages, condition.Message)
 		}
 	}
-	for _, condition := range machine.Status.Deprecated.V1Beta1.Conditions {
+	for _, condition := range machine.Status.Deprecated.V1Beta1.Conditions { //nolint:staticcheck // What the Machine controller still writes.
 		if condition.Type == "DrainingSucceeded" && condition.Reason == "Draining" {
 			messages = append(messages, condition.Message)
 		}

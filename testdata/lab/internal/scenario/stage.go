@@ -186,7 +186,7 @@ func (c Clusters) waitDraining(ctx context.Context, key types.NamespacedName, bl
 		machine := &clusterv1.Machine{}
 		err := c.Supervisor.Get(ctx, key, machine)
 		if apierrors.IsNotFound(err) {
-			return false, fmt.Errorf("Machine %s was drained and is gone; does a MachineDrainRule in its namespace skip the pod?", key)
+			return false, fmt.Errorf("the Machine %s was drained and is gone; does a MachineDrainRule in its namespace skip the pod?", key)
 		}
 		if err != nil {
 			return false, fmt.Errorf("get Machine %s: %w", key, err)
