@@ -327,7 +327,12 @@ func (f *fleet) name() string                             { return "" }
 
 func (f *fleet) bindings(m *Model) []key.Binding {
 	k := m.keys
-	return append([]key.Binding{k.Open, k.Filter, k.Namespace, k.Sort, k.All, k.Quit, k.Refresh, k.Command, k.YAML, k.Describe}, k.moves()...)
+	var out []key.Binding
+	if m.snap != nil && len(m.snap.Clusters) > 0 {
+		out = append(out, k.Open)
+	}
+	out = append(out, k.Filter, k.Namespace, k.Sort, k.All, k.Quit, k.Refresh, k.Command, k.YAML, k.Describe)
+	return append(out, k.moves()...)
 }
 
 func (f *fleet) key(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) {

@@ -80,8 +80,9 @@ func wrap(s string, w int) []string {
 			if at != "" {
 				out, at = append(out, at), ""
 			}
-			out = append(out, ansi.Truncate(word, w, ""))
-			word = ansi.TruncateLeft(word, w, "")
+			var head string
+			head, word = split(word, w)
+			out = append(out, head)
 		}
 		switch {
 		case at == "":
@@ -135,9 +136,9 @@ func split(s string, w int) (head, rest string) {
 }
 
 // clean makes a short text of a cluster fit for a row. Messages can be a million
-// characters long; nothing beyond the first few thousand could be seen in a row.
+// characters long; nothing beyond the first thousand could be seen in a row.
 func clean(s string) string {
-	const most = 4096
+	const most = 1024
 	return text.Clean(text.Limit(s, most))
 }
 

@@ -91,6 +91,8 @@ func older(a, b string) bool {
 }
 
 func numbers(v string) []int {
+	const enough = 64 // bytes; what is longer is no version.
+	v = v[:min(len(v), enough)]
 	var out []int
 	n, in := 0, false
 	for _, r := range v {
@@ -340,7 +342,8 @@ func vmWords(v *model.VirtualMachine) (string, bool) {
 	if v == nil {
 		return "—", false
 	}
-	switch strings.ToLower(v.PowerState) {
+	state := clean(v.PowerState)
+	switch strings.ToLower(state) {
 	case "poweredon":
 		return "on", false
 	case "poweredoff":
@@ -350,7 +353,7 @@ func vmWords(v *model.VirtualMachine) (string, bool) {
 	case "":
 		return "?", false
 	}
-	return clean(v.PowerState), true
+	return state, true
 }
 
 // findingWords is what the fleet says about a cluster's findings.
