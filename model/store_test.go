@@ -312,3 +312,69 @@ func BenchmarkSnapshotOneChange(b *testing.B) {
 		s.Snapshot(t0)
 	}
 }
+
+// What is about the Supervisor as a whole is judged by itself, and makes no cluster.
+func TestGeneralIsJudgedByItself(t *testing.T) {
+	general := 0
+	s := model.NewDumpStore(func(c *model.Cluster, sn *model.Snapshot, _ time.Time) ([]model.Finding, time.Time) {
+		if c != nil {
+			return nil, time.Time{}
+		}
+		general++
+		if len(sn.Roles) != 1 || len(sn.NodeConfigs) != 1 || len(sn.Images) != 1 {
+			t.Errorf("the judge sees %d roles, %d configurations, %d images", len(sn.Roles), len(sn.NodeConfigs), len(sn.Images))
+		}
+		return []model.Finding{{Signature: "x"}}, time.Time{}
+	})
+	s.Put(&model.ClusterRole{Meta: meta("ClusterRole", "", "r")})
+	s.Put(&model.NodeConfig{Meta: meta("RegistryConfig", "a", "c")})
+	s.Put(&model.VirtualMachineImage{Meta: meta("ClusterVirtualMachineImage", "", "i")})
+	sn := s.Snapshot(t0)
+	if len(sn.Clusters) != 0 || len(sn.General) != 1 || len(sn.Findings()) != 1 || general != 1 {
+		t.Errorf("%d clusters, %d general findings, judged %d times", len(sn.Clusters), len(sn.General), general)
+	}
+	s.Delete(model.ObjectRef{Kind: "ClusterRole", Name: "r"})
+	if sn := s.Snapshot(t0); len(sn.General) != 0 || len(sn.Roles) != 0 {
+		t.Errorf("after the role is gone: %+v", sn.General)
+	}
+}
+
+// Endpoints and events are joined through services and VMs that are joined themselves, in
+// whatever order they are met.
+func TestJoinsOfJoins(t *testing.T) {
+	for range 20 {
+		s := model.NewDumpStore(nil)
+		s.Put(machine("a", "web", "web-1", "n1"))
+		vm := &model.VirtualMachine{Meta: meta("VirtualMachine", "a", "web-1")}
+		svc := &model.VirtualMachineService{Meta: meta("VirtualMachineService", "a", "web-control-plane-service")}
+		eps := &model.Endpoints{Meta: meta("Endpoints", "a", "web-control-plane-service")}
+		event := &model.Event{Meta: meta("Event", "a", "e"), About: vm.Ref()}
+		for _, o := range []model.Object{event, eps, svc, vm} {
+			s.Put(o)
+		}
+		c := s.Snapshot(t0).Cluster(model.ClusterRef{Namespace: "a", Name: "web"})
+		if len(c.VMs) != 1 || len(c.Services) != 1 || len(c.Endpoints) != 1 || len(c.Events) != 1 {
+			t.Fatalf("%d VMs, %d services, %d Endpoints, %d events", len(c.VMs), len(c.Services), len(c.Endpoints), len(c.Events))
+		}
+	}
+}
+
+func TestStoriesStayTogether(t *testing.T) {
+	ref := func(name string) []model.ObjectRef { return []model.ObjectRef{{Kind: "Machine", Name: name}} }
+	mk := func(sig, subject string, sev model.Severity) *model.Finding {
+		return &model.Finding{Signature: sig, Severity: sev, Confidence: model.Confirmed, Subjects: ref(subject)}
+	}
+	cause, other, effect := mk("cause", "a", model.Warning), mk("other", "b", model.Critical), mk("effect", "a", model.Critical)
+	cause.Causes, effect.CausedBy = []model.Link{effect.Link()}, []model.Link{cause.Link()}
+	circle := mk("circle", "c", model.Info)
+	circle.Causes, circle.CausedBy = []model.Link{circle.Link()}, []model.Link{circle.Link(), {Signature: "gone"}}
+	in := []*model.Finding{circle, other, cause, effect}
+	model.SortFindings(in)
+	var got []string
+	for _, f := range in {
+		got = append(got, f.Signature)
+	}
+	if want := "[cause effect other circle]"; fmt.Sprint(got) != want {
+		t.Errorf("told as %v, want %s", got, want)
+	}
+}
