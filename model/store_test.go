@@ -54,7 +54,7 @@ func TestOnlyChangedClustersAreJudgedAgain(t *testing.T) {
 
 func TestTimeAloneMakesAReview(t *testing.T) {
 	judged := 0
-	s := model.NewStore(func(_ *model.Cluster, _ *model.Snapshot, now time.Time) ([]model.Finding, time.Time) {
+	s := model.NewStore(func(_ *model.Cluster, _ *model.Snapshot, _ time.Time) ([]model.Finding, time.Time) {
 		judged++
 		return nil, t0.Add(2 * time.Minute)
 	})

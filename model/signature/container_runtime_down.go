@@ -290,10 +290,11 @@ func (v *view) checkVKSAffected() model.Check {
 	c := v.checkVKS()
 	c.Name, c.Title = "vks-affected", "a VKS version in which this is known (3.6.0 and 3.6.1)"
 	release, _, _ := strings.Cut(strings.TrimPrefix(v.sn.Supervisor.VKS, "v"), "+")
-	later, ok := atLeast(v.sn.Supervisor.VKS, 3, 6)
+	later, ok := atLeast(v.sn.Supervisor.VKS, 6)
 	switch {
 	case !ok:
-		if floor, ok := atLeast(v.sn.Supervisor.VKSAtLeast, 3, 7); ok && floor {
+		if floor, ok := atLeast(v.sn.Supervisor.VKSAtLeast, 7); ok && floor {
+			c.Verdict = model.No // Whatever exactly it is, it has the fix.
 			return c
 		}
 		c.Verdict = model.Unknown

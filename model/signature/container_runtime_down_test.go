@@ -59,6 +59,14 @@ func TestContainerRuntimeDown(t *testing.T) {
 			s.sn.NodeConfigs = []*model.NodeConfig{{Meta: model.Meta{Kind: "RegistryConfig", Name: "r", Namespace: "x", Created: ago(time.Minute)}}}
 			s.sn.Supervisor.VKS = "3.6.2+v1.35"
 		}, want: model.Confirmed, evidence: []string{"change-pushed=no", "vks-affected=no"}},
+		{name: "only a lower bound of the version is known", change: func(s *site) {
+			down("web-np-1", bothHalves, 10*time.Minute)(s)
+			s.sn.Supervisor.VKSAtLeast = "3.7.0"
+		}, want: model.Confirmed, evidence: []string{"vks-affected=no"}},
+		{name: "a lower bound that says nothing", change: func(s *site) {
+			down("web-np-1", bothHalves, 10*time.Minute)(s)
+			s.sn.Supervisor.VKSAtLeast = "3.5.0"
+		}, want: model.Confirmed, evidence: []string{"vks-affected=unknown"}},
 		{name: "those objects may not be read", change: func(s *site) {
 			down("web-np-1", bothHalves, 10*time.Minute)(s)
 			s.source("clusterregistryconfigs", model.SourceForbidden, "forbidden")

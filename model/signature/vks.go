@@ -8,9 +8,10 @@ import (
 	"vksmedic/model/text"
 )
 
-// atLeast says whether a version such as 3.6.1+v1.35 is major.minor or later; ok is false
-// where it cannot be read.
-func atLeast(version string, major, minor int) (yes, ok bool) {
+// atLeast says whether a version such as 3.6.1+v1.35 is 3.minor or later; ok is false where it
+// cannot be read.
+func atLeast(version string, minor int) (yes, ok bool) {
+	const major = 3
 	v := strings.TrimPrefix(version, "v")
 	a, rest, _ := strings.Cut(v, ".")
 	b, _, _ := strings.Cut(rest, ".")
@@ -32,14 +33,14 @@ func (v *view) checkVKS() model.Check {
 		c.Seen = s.Seen
 	}
 	sup := &v.sn.Supervisor
-	if yes, ok := atLeast(sup.VKS, 3, 3); ok {
+	if yes, ok := atLeast(sup.VKS, 3); ok {
 		c.Verdict, c.Detail = model.No, text.Clean(sup.VKS)
 		if yes {
 			c.Verdict = model.Yes
 		}
 		return c
 	}
-	if yes, ok := atLeast(sup.VKSAtLeast, 3, 3); ok && yes {
+	if yes, ok := atLeast(sup.VKSAtLeast, 3); ok && yes {
 		c.Verdict, c.Detail = model.Yes, "at least "+text.Clean(sup.VKSAtLeast)
 		return c
 	}

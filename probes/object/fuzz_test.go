@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,7 +66,7 @@ func FuzzRow(f *testing.F) {
 		var conds []model.Condition
 		switch v := o.(type) {
 		case *model.Machine:
-			conds = append(v.Conditions.New, v.Conditions.Old...)
+			conds = slices.Concat(v.Conditions.New, v.Conditions.Old)
 		case *model.Node:
 			conds = v.Conditions
 		case *model.VirtualMachine:

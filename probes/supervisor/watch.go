@@ -122,13 +122,14 @@ func (c *Connection) watchKind(ctx context.Context, b *board, k kind) {
 		changed := c.served.changed.listen()
 		r, ok, known := c.served.answer(k)
 		if !ok {
-			if known && k.byKind {
+			switch {
+			case known && k.byKind:
 				b.replace(k.name, "", nil)
 				b.remove(k.source())
-			} else if known {
+			case known:
 				b.replace(k.name, "", nil)
 				b.trouble(k.source(), model.SourceNotServed, fmt.Sprintf("%s does not serve %s", c.Server, k.resource))
-			} else if !k.byKind {
+			case !k.byKind:
 				overdue := time.AfterFunc(c.opts.Deadline, func() {
 					b.overdue(k.source(), fmt.Sprintf("%s has not answered within %v; still trying", c.Server, c.opts.Deadline))
 				})

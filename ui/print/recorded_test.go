@@ -80,7 +80,7 @@ func TestRecorded(t *testing.T) {
 		"the roles as they ship, 8.0.3": {files: []string{"vmop-8.0.3-clusterrole.yaml"}},
 		"9.0.0":                         {files: []string{"vmop-9.0.0-clusterrole.yaml"}},
 		"9.1.0":                         {files: []string{"vmop-9.1.0-clusterrole.yaml"}},
-		"two ready and listed": {files: []string{"vmop-9.0.0-two-ready-ep-tkc-01-control-plane-service.yaml", "vmop-9.0.0-two-ready-vm-tkc-01-cp-1.yaml", "vmop-9.0.0-two-ready-vm-tkc-01-cp-3.yaml", "vmop-9.0.0-vmservice-tkc-01-control-plane-service.yaml"}, later: time.Hour},
+		"two ready and listed":          {files: []string{"vmop-9.0.0-two-ready-ep-tkc-01-control-plane-service.yaml", "vmop-9.0.0-two-ready-vm-tkc-01-cp-1.yaml", "vmop-9.0.0-two-ready-vm-tkc-01-cp-3.yaml", "vmop-9.0.0-vmservice-tkc-01-control-plane-service.yaml"}, later: time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sn := recorded(t, c.later, c.files...)
