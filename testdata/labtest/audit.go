@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"os"
+	"strings"
 	"testing"
 )
 
@@ -20,6 +21,10 @@ type Request struct {
 		Namespace string `json:"namespace"`
 		Name      string `json:"name"`
 	} `json:"objectRef"`
+	// Body is what was sent with a deletion: there a dry run is asked for in it.
+	Body struct {
+		DryRun []string `json:"dryRun"`
+	} `json:"requestObject"`
 }
 
 // Requests are the requests of users since a place in the audit log, and the place to go
@@ -47,4 +52,18 @@ func (l *Lab) Requests(t testing.TB, since int64) (requests []Request, next int6
 			requests = append(requests, q)
 		}
 	}
+}
+
+// Writes says whether the request stored something: a dry run and a question about rights
+// do not.
+func (r *Request) Writes() bool {
+	switch r.Verb {
+	case "get", "list", "watch":
+		return false
+	}
+	switch r.Object.Resource {
+	case "selfsubjectaccessreviews", "selfsubjectreviews", "selfsubjectrulesreviews":
+		return false
+	}
+	return len(r.Body.DryRun) == 0 && !strings.Contains(r.URI, "dryRun=All")
 }
