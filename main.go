@@ -287,6 +287,11 @@ func dashboard(ctx context.Context, s *settings, in io.Reader, out io.Writer) er
 	if err := conn.LogIn(ctx); err != nil {
 		return err
 	}
+	restore, err := conn.DetachTerminal() // before anything runs that could write to it.
+	if err != nil {
+		return err
+	}
+	defer restore()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	live := probes.Run(ctx, conn, config, signature.Judge)
@@ -308,15 +313,10 @@ func dashboard(ctx context.Context, s *settings, in io.Reader, out io.Writer) er
 	if err != nil {
 		return err
 	}
-	restore, err := conn.DetachTerminal()
-	if err != nil {
-		return err
-	}
 	err = ui.Run(ctx, ui.Options{
 		In: in, Out: out, Where: where, Snapshots: live.Snapshots(), Refresh: live.Refresh, Attend: live.Attend,
 		Reader: liveReader{live}, Wizard: wizard{runner}, Address: addresses(runner), Commands: commands, Log: logs.Lines(), Now: time.Now,
 	})
-	restore()
 	cancel()
 	<-live.Ended()
 	return err
