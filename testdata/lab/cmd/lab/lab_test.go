@@ -135,8 +135,35 @@ func alive(pid int) bool {
 	return !strings.HasPrefix(rest, "Z") && !strings.HasPrefix(rest, "X")
 }
 
-// listeners are the addresses on which the processes listen.
-func listeners(t *testing.T, pids []int) []string {
+// socket is a listening one. Its inode tells it from one of the next lab that
+// gets the same address.
+type socket struct {
+	inode, address string
+}
+
+// listening are all listening TCP sockets of this machine.
+func listening(t *testing.T) []socket {
+	t.Helper()
+	var sockets []socket
+	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+		file, err := os.Open(table)
+		if err != nil {
+			continue // No IPv6 here.
+		}
+		for lines := bufio.NewScanner(file); lines.Scan(); {
+			fields := strings.Fields(lines.Text())
+			const stateListen = "0A"
+			if len(fields) > 9 && fields[3] == stateListen {
+				sockets = append(sockets, socket{inode: fields[9], address: decodeAddress(t, fields[1])})
+			}
+		}
+		_ = file.Close()
+	}
+	return sockets
+}
+
+// listeners are the sockets on which the processes listen.
+func listeners(t *testing.T, pids []int) []socket {
 	t.Helper()
 	inodes := map[string]bool{}
 	for _, pid := range pids {
@@ -147,23 +174,7 @@ func listeners(t *testing.T, pids []int) []string {
 			}
 		}
 	}
-	var addresses []string
-	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
-		file, err := os.Open(table)
-		if err != nil {
-			continue // No IPv6 here.
-		}
-		for lines := bufio.NewScanner(file); lines.Scan(); {
-			fields := strings.Fields(lines.Text())
-			const listening = "0A"
-			if len(fields) > 9 && fields[3] == listening && inodes[fields[9]] {
-				addresses = append(addresses, decodeAddress(t, fields[1]))
-			}
-		}
-		_ = file.Close()
-	}
-	slices.Sort(addresses)
-	return addresses
+	return slices.DeleteFunc(listening(t), func(s socket) bool { return !inodes[s.inode] })
 }
 
 // decodeAddress reads the kernel's notation: hexadecimal, in the machine's order.
@@ -185,21 +196,29 @@ func decodeAddress(t *testing.T, text string) string {
 	return net.JoinHostPort(address.String(), strconv.FormatUint(number, 10))
 }
 
-// checkGone checks by process and by port that nothing is left.
-func checkGone(t *testing.T, pids []int, addresses []string) {
+// checkGone checks by process and by port that nothing is left. A killed process
+// is a zombie before its last threads, and with them its sockets, are gone, so
+// both are given time.
+func checkGone(t *testing.T, pids []int, sockets []socket) {
 	t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
 	for _, pid := range pids {
-		for deadline := time.Now().Add(20 * time.Second); alive(pid); time.Sleep(10 * time.Millisecond) {
+		for ; alive(pid); time.Sleep(10 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("process %d is still alive", pid)
 			}
 		}
 	}
-	for _, address := range addresses {
-		if connection, err := net.DialTimeout("tcp", address, time.Second); err == nil {
-			_ = connection.Close()
-			t.Errorf("somebody still listens on %s", address)
+	for {
+		now := listening(t)
+		left := slices.DeleteFunc(slices.Clone(sockets), func(s socket) bool { return !slices.Contains(now, s) })
+		if len(left) == 0 {
+			return
 		}
+		if time.Now().After(deadline) {
+			t.Fatalf("somebody still listens on %v", left)
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
 }
 
@@ -208,25 +227,25 @@ func TestNothingOutlivesAKilledLab(t *testing.T) {
 	// In the middle of the staging, with members and API servers of both kinds.
 	d.waitFor(t, "the first VM", 3*time.Minute, d.said("is up"))
 	pids := family(t, d.cmd.Process.Pid)
-	addresses := listeners(t, pids)
+	sockets := listeners(t, pids)
 	// The Supervisor: etcd, API server, controllers, Cluster API. The workload:
 	// etcd, API server, controllers. And the daemon itself.
 	if len(pids) != 8 {
 		t.Errorf("the lab has %d processes, want 8", len(pids))
 	}
-	if len(addresses) < 9 { // Two etcds with two each, two API servers, a kubelet, webhooks and health.
-		t.Errorf("the lab listens on %v only", addresses)
+	if len(sockets) < 9 { // Two etcds with two each, two API servers, a kubelet, webhooks and health.
+		t.Errorf("the lab listens on %v only", sockets)
 	}
-	for _, address := range addresses {
-		if !strings.HasPrefix(address, "127.") {
-			t.Errorf("the lab listens on %s, which is not loopback", address)
+	for _, each := range sockets {
+		if !strings.HasPrefix(each.address, "127.") {
+			t.Errorf("the lab listens on %s, which is not loopback", each.address)
 		}
 	}
 	if err := d.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = d.cmd.Wait()
-	checkGone(t, pids, addresses)
+	checkGone(t, pids, sockets)
 	if pid, err := d.dir.Running(); err != nil || pid != 0 {
 		t.Errorf("Running() = %d, %v after the kill", pid, err)
 	}
@@ -236,14 +255,14 @@ func TestTheLabEndsWithItsParent(t *testing.T) {
 	d := serveLab(t, "--scenario=none")
 	d.waitFor(t, "the lab", 2*time.Minute, d.ready)
 	pids := family(t, d.cmd.Process.Pid)
-	addresses := listeners(t, pids)
+	sockets := listeners(t, pids)
 	if err := d.stdin.Close(); err != nil { // As the kernel does when the parent dies.
 		t.Fatal(err)
 	}
 	if err := d.cmd.Wait(); err != nil {
 		t.Errorf("the lab ended with %v; it said:\n%s", err, d.output())
 	}
-	checkGone(t, pids, addresses)
+	checkGone(t, pids, sockets)
 }
 
 func TestUpAndDown(t *testing.T) {
@@ -270,9 +289,9 @@ func TestUpAndDown(t *testing.T) {
 		t.Fatal(err)
 	}
 	pids := family(t, ready.PID)
-	addresses := listeners(t, pids)
-	if len(pids) != 5 || len(addresses) == 0 {
-		t.Errorf("the lab has processes %v and listens on %v", pids, addresses)
+	sockets := listeners(t, pids)
+	if len(pids) != 5 || len(sockets) == 0 {
+		t.Errorf("the lab has processes %v and listens on %v", pids, sockets)
 	}
 	if out := run("up", "--scenario=none"); !strings.Contains(out, "already") {
 		t.Errorf("the second up says:\n%s", out)
@@ -286,7 +305,7 @@ func TestUpAndDown(t *testing.T) {
 		}
 	}
 	run("down")
-	checkGone(t, pids, addresses)
+	checkGone(t, pids, sockets)
 	if out := run("down"); !strings.Contains(out, "No lab is running") {
 		t.Errorf("the second down says:\n%s", out)
 	}
@@ -312,14 +331,14 @@ func TestInterruptedUpLeavesNothing(t *testing.T) {
 		t.Fatalf("Running() = %d, %v", pid, err)
 	}
 	pids := family(t, pid)
-	addresses := listeners(t, pids)
+	sockets := listeners(t, pids)
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
 	if err := cmd.Wait(); err == nil {
 		t.Errorf("an interrupted up calls it success:\n%s", d.output())
 	}
-	checkGone(t, pids, addresses)
+	checkGone(t, pids, sockets)
 }
 
 func TestUnknownScenario(t *testing.T) {
