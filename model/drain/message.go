@@ -425,6 +425,10 @@ func names(s string) (pods []PodName, more int) {
 		if !ok {
 			ns, name = "", part
 		}
+		if name == "" {
+			more++ // A name that was lost on the way is still a pod.
+			continue
+		}
 		pods = append(pods, PodName{Namespace: ns, Name: name})
 	}
 	return pods, more
