@@ -58,6 +58,16 @@ func All() []Signature {
 	}
 }
 
+// General says whether a signature is about the Supervisor as a whole: its findings name no cluster.
+func General(id string) bool {
+	for _, s := range All() {
+		if s.ID == id {
+			return s.general
+		}
+	}
+	return false
+}
+
 // Options of judging.
 type Options struct {
 	// StalledAfter is how long the deletion of a Machine may take; zero is the constant

@@ -27,7 +27,7 @@ func markdown(w io.Writer, sn *model.Snapshot) error {
 
 func (p *printer) finding(f *model.Finding) {
 	p.line("")
-	p.line("## %s: %s", escape(clusterName(f.Cluster)), escape(f.Summary))
+	p.line("## %s: %s", escape(where(f)), escape(f.Summary))
 	p.line("")
 	p.line("- signature: `%s`, %s, %s", f.Signature, f.Confidence, f.Severity)
 	if !f.Since.IsZero() {

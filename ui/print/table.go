@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"vksmedic/model"
+	"vksmedic/model/signature"
 	"vksmedic/model/text"
 )
 
@@ -129,7 +130,7 @@ func (p *printer) findings(found []*model.Finding, sn *model.Snapshot, width int
 	}
 	for _, f := range found {
 		r := row{severity: f.Severity, summary: text.Clean(f.Summary)}
-		r.cells = [4]string{sign(f.Severity) + " " + string(f.Severity), middle(clusterName(f.Cluster), 28), string(f.Confidence), since(f.Since, sn.At)}
+		r.cells = [4]string{sign(f.Severity) + " " + string(f.Severity), middle(where(f), 28), string(f.Confidence), since(f.Since, sn.At)}
 		for i, c := range r.cells {
 			widths[i] = max(widths[i], ansi.StringWidth(c))
 		}
@@ -188,6 +189,14 @@ func middle(s string, w int) string {
 	}
 	head := (w - 1) / 2
 	return ansi.Truncate(s, head, "") + "…" + ansi.TruncateLeft(s, n-(w-1-head), "")
+}
+
+// where says what a finding is about.
+func where(f *model.Finding) string {
+	if signature.General(f.Signature) {
+		return "Supervisor"
+	}
+	return clusterName(f.Cluster)
 }
 
 func clusterName(r model.ClusterRef) string {
