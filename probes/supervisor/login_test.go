@@ -343,7 +343,7 @@ func TestExpiredTokenSaysWhen(t *testing.T) {
 
 func TestIdentityWhereKubeSystemIsForbidden(t *testing.T) {
 	f := newFakeAPI(t)
-	f.set(func(w http.ResponseWriter, r *http.Request) bool {
+	f.set(func(w http.ResponseWriter, _ *http.Request) bool {
 		status(w, 403, "Forbidden", "no")
 		return true
 	})

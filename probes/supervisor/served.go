@@ -41,7 +41,7 @@ func (c *Connection) discover(ctx context.Context) error {
 		return err
 	}
 	_, lists, err := d.ServerGroupsAndResources()
-	if err != nil && !(discovery.IsGroupDiscoveryFailedError(err) && len(lists) > 0) {
+	if err != nil && (!discovery.IsGroupDiscoveryFailedError(err) || len(lists) == 0) {
 		return fmt.Errorf("cannot ask what is served: %w", err)
 	}
 	if err != nil {

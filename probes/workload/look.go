@@ -32,7 +32,7 @@ const (
 // cannot be read this time is taken over from it as stale. It returns an error only where
 // the cluster could not be read at all.
 func look(ctx context.Context, c *client, ref model.ClusterRef, pointed []string, before *model.Workload, now func() time.Time) (*model.Workload, error) {
-	nodes, err := list[*model.Node](ctx, c, gvr("", "v1", "nodes"), metav1.ListOptions{})
+	nodes, err := list[*model.Node](ctx, c, gvr("", "nodes"), metav1.ListOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ type reading struct {
 
 func (r *reading) pods(ctx context.Context, node string) {
 	sel := fields.OneTermEqualSelector("spec.nodeName", node).String()
-	pods, err := list[*model.Pod](ctx, r.c, gvr("", "v1", "pods"), metav1.ListOptions{FieldSelector: sel})
+	pods, err := list[*model.Pod](ctx, r.c, gvr("", "pods"), metav1.ListOptions{FieldSelector: sel})
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err != nil {
@@ -105,19 +105,19 @@ func (r *reading) pods(ctx context.Context, node string) {
 }
 
 func (r *reading) agents(ctx context.Context) {
-	r.agentPods, r.agentsErr = list[*model.Pod](ctx, r.c, gvr("", "v1", "pods"), metav1.ListOptions{LabelSelector: AgentLabel, Limit: agentLimit})
+	r.agentPods, r.agentsErr = list[*model.Pod](ctx, r.c, gvr("", "pods"), metav1.ListOptions{LabelSelector: AgentLabel, Limit: agentLimit})
 }
 
 func (r *reading) budgets(ctx context.Context) {
-	r.allBudgets, r.budgetsErr = list[*model.Budget](ctx, r.c, gvr("policy", "v1", "poddisruptionbudgets"), metav1.ListOptions{})
+	r.allBudgets, r.budgetsErr = list[*model.Budget](ctx, r.c, gvr("policy", "poddisruptionbudgets"), metav1.ListOptions{})
 }
 
 func (r *reading) namespaces(ctx context.Context) {
-	r.labels, r.labelsErr = list[*model.Namespace](ctx, r.c, gvr("", "v1", "namespaces"), metav1.ListOptions{})
+	r.labels, r.labelsErr = list[*model.Namespace](ctx, r.c, gvr("", "namespaces"), metav1.ListOptions{})
 }
 
 func (r *reading) attachments(ctx context.Context) {
-	r.allAttached, r.attachedErr = list[*model.VolumeAttachment](ctx, r.c, gvr("storage.k8s.io", "v1", "volumeattachments"), metav1.ListOptions{})
+	r.allAttached, r.attachedErr = list[*model.VolumeAttachment](ctx, r.c, gvr("storage.k8s.io", "volumeattachments"), metav1.ListOptions{})
 }
 
 // join keeps what belongs to the nodes of interest.
@@ -203,8 +203,9 @@ func list[T model.Object](ctx context.Context, c *client, r schema.GroupVersionR
 	return out, nil
 }
 
-func gvr(group, version, resource string) schema.GroupVersionResource {
-	return schema.GroupVersionResource{Group: group, Version: version, Resource: resource}
+// gvr names a resource; all that are read here have been served as v1 for years.
+func gvr(group, resource string) schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: group, Version: "v1", Resource: resource}
 }
 
 func sourceName(ref model.ClusterRef, part string) string {

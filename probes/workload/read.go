@@ -18,13 +18,13 @@ import (
 func shown(kind string) (r schema.GroupVersionResource, namespaced, ok bool) {
 	switch kind {
 	case "Node":
-		return gvr("", "v1", "nodes"), false, true
+		return gvr("", "nodes"), false, true
 	case "Pod":
-		return gvr("", "v1", "pods"), true, true
+		return gvr("", "pods"), true, true
 	case "PodDisruptionBudget":
-		return gvr("policy", "v1", "poddisruptionbudgets"), true, true
+		return gvr("policy", "poddisruptionbudgets"), true, true
 	case "VolumeAttachment":
-		return gvr("storage.k8s.io", "v1", "volumeattachments"), false, true
+		return gvr("storage.k8s.io", "volumeattachments"), false, true
 	}
 	return schema.GroupVersionResource{}, false, false
 }
