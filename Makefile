@@ -97,7 +97,7 @@ golden: ## Write the golden screens and the README's table of keys again.
 
 .PHONY: pictures
 pictures: build lab ## Take the README's pictures again, from the running program on the lab.
-	$(call with-lab,VKSMEDIC_PICTURES=1 go test -run '^TestPictures' -v .)
+	$(call with-lab,go test -tags pictures -run '^TestPictures' -v .)
 
 .PHONY: clean
 clean: ## Remove what was built here; 'make lab-clean' removes the lab.

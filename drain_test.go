@@ -64,7 +64,7 @@ type screen struct {
 const patience = 4 * time.Minute
 
 // start runs the program, with a journal of its own in state.
-func start(t *testing.T, width, height int, state string, args ...string) *screen {
+func start(t testing.TB, width, height int, state string, args ...string) *screen {
 	t.Helper()
 	cmd := exec.Command(labtest.Program(t), args...)
 	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "XDG_STATE_HOME="+state, "GORACE=halt_on_error=1")
@@ -99,7 +99,7 @@ func (x *screen) Kill() {
 }
 
 // open starts the dashboard and waits for the fleet.
-func open(t *testing.T, lab *labtest.Lab, user string, width, height int, state string, args ...string) *screen {
+func open(t testing.TB, lab *labtest.Lab, user string, width, height int, state string, args ...string) *screen {
 	t.Helper()
 	x := start(t, width, height, state, append([]string{"--kubeconfig", lab.Kubeconfig(user)}, args...)...)
 	x.WaitFor("CLUSTER", "team-")

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"vksmedic/testdata/labtest"
+)
+
+// The figures of the whole program, started as a user starts it. Those of its parts stand in
+// their packages. They are printed; none fails a build.
+
+// BenchmarkFirstFrame is the time from start to the first frame, with a Supervisor that
+// takes the connection and never answers. To reach: under 100 ms.
+func BenchmarkFirstFrame(b *testing.B) {
+	config := filepath.Join(b.TempDir(), "kubeconfig")
+	if err := os.WriteFile(config, []byte(kubeconfigFor("https://"+silent(b))), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		x := start(b, 120, 40, b.TempDir(), "--kubeconfig", config)
+		x.WaitFor("CLUSTER")
+		b.StopTimer()
+		x.Kill()
+		b.StartTimer()
+	}
+	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "ms/frame")
+}
+
+// silent is the address of a server that accepts connections and says nothing. It stands
+// in for one that hangs.
+func silent(t testing.TB) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			t.Cleanup(func() { _ = c.Close() })
+		}
+	}()
+	return l.Addr().String()
+}
+
+func kubeconfigFor(server string) string {
+	return `apiVersion: v1
+kind: Config
+current-context: sv
+contexts: [{name: sv, context: {cluster: sv, user: ana}}]
+clusters: [{name: sv, cluster: {server: "` + server + `", insecure-skip-tls-verify: true}}]
+users: [{name: ana, user: {token: none}}]
+`
+}
+
+// BenchmarkIdle is how much of a core the dashboard takes on the lab when nobody touches it
+// and the clusters' drains hang, which is what it watches closely. To reach: under 1 %.
+func BenchmarkIdle(b *testing.B) {
+	lab := labtest.Start(b)
+	x := start(b, 120, 40, b.TempDir(), "--kubeconfig", lab.Kubeconfig("administrator"))
+	x.WaitFor("workload 4 of 4")
+	const window = 20 * time.Second
+	for b.Loop() {
+		before := cpu(b, x.cmd.Process.Pid)
+		<-time.After(window) // what is measured is what happens in this time.
+		used := cpu(b, x.cmd.Process.Pid) - before
+		b.ReportMetric(100*used.Seconds()/window.Seconds(), "%core")
+	}
+	x.Keys("q")
+	_ = x.Wait()
+}
+
+// cpu is the processor time that a process has used so far.
+func cpu(t testing.TB, pid int) time.Duration {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	if err != nil {
+		t.Skipf("SKIPPED: needs /proc: %v", err)
+	}
+	_, rest, _ := strings.Cut(string(b), ") ")
+	f := strings.Fields(rest)
+	var ticks int64
+	for _, s := range f[11:13] { // utime and stime, in hundredths of a second.
+		n, err := strconv.ParseInt(s, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ticks += n
+	}
+	return time.Duration(ticks) * 10 * time.Millisecond
+}
