@@ -381,14 +381,17 @@ func refusesOtherSupervisor(t *testing.T, lab *labtest.Lab) {
 	choose(x, false)
 	x.Kill()
 	other := labtest.StartAPIs(t, "both")
-	x = open(t, other, "administrator", 120, 40, state)
-	x.Press(":walks", "enter")
+	x = start(t, 120, 40, state, "--kubeconfig", other.Kubeconfig("administrator"))
 	x.WaitFor("team-a/web", "another Supervisor")
-	x.Press("enter")
-	x.WaitFor("another Supervisor")
-	if strings.Contains(x.Screen(), "Which clusters shall the rule reach?") {
-		t.Error("a walk of another Supervisor was picked up")
+	x.Press("enter", "a", "enter")
+	x.Press("?")
+	x.WaitFor("On this screen") // so the keys before have been taken.
+	x.Press("esc")
+	x.WaitFor("team-a/web", "another Supervisor")
+	if s := x.Screen(); strings.Contains(s, "Which clusters") || strings.Contains(s, "behavior: Skip") {
+		t.Errorf("a walk of another Supervisor was picked up\n%s", s)
 	}
+	x.Kill()
 }
 
 // onward presses enter where that goes on, once a screen, until a text is there.
