@@ -25,7 +25,11 @@ type Snapshot struct {
 	At time.Time
 	// Dump says that this was read from files: nothing will change, and durations are as
 	// of At (zero where the dump holds no time at all: durations are unknown).
-	Dump       bool
+	Dump bool
+	// Captured says that this was read from a capture: all that vksmedic knew of a live
+	// Supervisor at At, sources that could not be read included, so that it is judged as live.
+	// Nothing will change.
+	Captured   bool
 	Supervisor Supervisor
 	Sources    []Source
 	// Clusters, sorted by namespace and name.
@@ -40,6 +44,9 @@ type Snapshot struct {
 	// Version grows with every snapshot of a store.
 	Version uint64
 }
+
+// Still says whether this is of the past and will never change: a dump or a capture.
+func (s *Snapshot) Still() bool { return s.Dump || s.Captured }
 
 // Cluster returns the cluster of that name, or nil.
 func (s *Snapshot) Cluster(ref ClusterRef) *Cluster {

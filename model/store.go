@@ -45,6 +45,8 @@ func (r rows) empty() bool {
 type Store struct {
 	judge Judge
 	dump  bool
+	// captured: of the past like a dump, and as complete as a live Supervisor.
+	captured bool
 
 	supervisor Supervisor
 	sources    map[string]Source
@@ -73,6 +75,14 @@ func NewStore(judge Judge) *Store {
 func NewDumpStore(judge Judge) *Store {
 	s := NewStore(judge)
 	s.dump = true
+	return s
+}
+
+// NewCaptureStore makes a store for a capture: it builds the clusters of a live Supervisor, as
+// they were when it was taken.
+func NewCaptureStore(judge Judge) *Store {
+	s := NewStore(judge)
+	s.captured = true
 	return s
 }
 
@@ -270,7 +280,7 @@ func (s *Store) touch(namespace string) {
 // Snapshot builds the picture of this moment.
 func (s *Store) Snapshot(now time.Time) *Snapshot {
 	s.version++
-	sn := &Snapshot{At: now, Dump: s.dump, Supervisor: s.supervisor, Version: s.version}
+	sn := &Snapshot{At: now, Dump: s.dump, Captured: s.captured, Supervisor: s.supervisor, Version: s.version}
 	for _, k := range slices.Sorted(maps.Keys(s.sources)) {
 		sn.Sources = append(sn.Sources, s.sources[k])
 	}

@@ -22,14 +22,46 @@ type Config struct {
 	Kubeconfigs map[model.ClusterRef]string
 	// Deadline is how long one look into a workload cluster may take; zero for ten seconds.
 	Deadline time.Duration
+	// Only picks the workload clusters that are looked into; nil for all.
+	Only func(model.ClusterRef) bool
+	// Before is a picture that was taken earlier: what it saw come and go in the workload clusters
+	// is remembered. Nil where there is none.
+	Before *model.Snapshot
+	// Keep is handed every object whole, before its row is in a snapshot: of a workload cluster,
+	// or of the Supervisor (then the cluster is zero). Nil for nobody. It must not change or
+	// keep the object, and is called from several goroutines.
+	Keep func(in model.ClusterRef, object map[string]any)
+	// Seen is told of every snapshot; it has to return at once. Nil for nobody.
+	Seen func(*model.Snapshot)
 	// Log takes what goes wrong inside; nil for nowhere.
 	Log *slog.Logger
 	// Now is the clock; nil for time.Now.
 	Now func() time.Time
 }
 
+// before finds a cluster in the earlier picture.
+func (c Config) before() func(model.ClusterRef) *model.Workload {
+	if c.Before == nil {
+		return nil
+	}
+	known := make(map[model.ClusterRef]*model.Workload, len(c.Before.Clusters))
+	for _, x := range c.Before.Clusters {
+		known[x.Ref] = x.Workload
+	}
+	return func(ref model.ClusterRef) *model.Workload { return known[ref] }
+}
+
+// keep takes the Supervisor's objects; nil where nobody wants them.
+func (c Config) keep() func(map[string]any) {
+	if c.Keep == nil {
+		return nil
+	}
+	return func(u map[string]any) { c.Keep(model.ClusterRef{}, u) }
+}
+
 // Live is a Supervisor being looked at.
 type Live struct {
+	seen   func(*model.Snapshot)
 	conn   *supervisor.Connection
 	looker *workload.Looker
 	pump   *pump
@@ -45,20 +77,29 @@ func Run(ctx context.Context, conn *supervisor.Connection, config Config, judge 
 	if config.Now == nil {
 		config.Now = time.Now
 	}
-	l := &Live{conn: conn, ended: make(chan struct{})}
+	l := &Live{conn: conn, seen: config.Seen, ended: make(chan struct{})}
 	l.looker = workload.New(workload.Config{
 		Secret: conn.Secret, Files: config.Kubeconfigs, Deadline: config.Deadline, Log: config.Log, Now: config.Now,
+		Only: config.Only, Before: config.before(), Keep: config.Keep,
 	})
-	l.pump = newPump(ctx, config, judge, l.looker.Observe)
+	l.pump = newPump(ctx, config, judge, l.observe)
 	var all sync.WaitGroup
 	all.Go(l.pump.run)
-	all.Go(func() { conn.Watch(ctx, l.pump) })
+	all.Go(func() { conn.WatchKeeping(ctx, l.pump, config.keep()) })
 	all.Go(func() { l.looker.Run(ctx, l.pump) })
 	go func() {
 		all.Wait()
 		close(l.ended)
 	}()
 	return l
+}
+
+// observe has the looker see where it is needed.
+func (l *Live) observe(sn *model.Snapshot) {
+	l.looker.Observe(sn)
+	if l.seen != nil {
+		l.seen(sn)
+	}
 }
 
 // Snapshots are the pictures as they change. The channel is closed when ctx ended.

@@ -14,6 +14,7 @@ import (
 type board struct {
 	sink Sink
 	now  func() time.Time
+	keep func(object map[string]any) // nil where nobody wants whole objects.
 
 	mu      sync.Mutex
 	sources map[string]model.Source

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -31,15 +33,15 @@ type login struct {
 	plugin  *plugin
 	// renewed is called after credentials changed.
 	renewed func()
-	// onTrouble is told when trouble comes or goes (empty).
-	onTrouble atomic.Pointer[func(string)]
-
 	current atomic.Pointer[attempt]
 
 	mu      sync.Mutex
 	stamp   string
 	looked  time.Time
 	trouble string
+	// listeners are told when trouble comes or goes (empty).
+	listeners map[int]func(string)
+	listened  int
 }
 
 // attempt is one set of credentials.
@@ -170,20 +172,34 @@ func (l *login) renew() (changed bool, err error) {
 	return true, nil
 }
 
-// watchTrouble has f told when trouble comes or goes, and now if there is any.
-func (l *login) watchTrouble(f func(string)) {
-	l.onTrouble.Store(&f)
+// watchTrouble has f told when trouble comes or goes, and now if there is any, until the function
+// that it returns is called.
+func (l *login) watchTrouble(f func(string)) (end func()) {
 	l.mu.Lock()
+	if l.listeners == nil {
+		l.listeners = map[int]func(string){}
+	}
+	l.listened++
+	id := l.listened
+	l.listeners[id] = f
 	trouble := l.trouble
 	l.mu.Unlock()
 	if trouble != "" {
 		f(trouble)
 	}
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.listeners, id)
+	}
 }
 
 func (l *login) tell(trouble string) {
-	if f := l.onTrouble.Load(); f != nil {
-		(*f)(trouble)
+	l.mu.Lock()
+	told := slices.Collect(maps.Values(l.listeners))
+	l.mu.Unlock()
+	for _, f := range told {
+		f(trouble)
 	}
 }
 

@@ -22,11 +22,15 @@ const (
 
 // Watch looks at the Supervisor until ctx ends, and tells the sink. Every kind is a
 // source of its own: one that is forbidden, not served or broken never holds up another.
-func (c *Connection) Watch(ctx context.Context, sink Sink) {
-	b := &board{sink: sink, now: c.opts.Now}
+func (c *Connection) Watch(ctx context.Context, sink Sink) { c.WatchKeeping(ctx, sink, nil) }
+
+// WatchKeeping does what Watch does, and hands keep every object whole before the sink is told of
+// its row. keep must not change or keep the object, and is called from several goroutines.
+// Several watches of a connection may run at a time.
+func (c *Connection) WatchKeeping(ctx context.Context, sink Sink, keep func(object map[string]any)) {
+	b := &board{sink: sink, now: c.opts.Now, keep: keep}
 	b.open(c)
-	c.login.watchTrouble(b.login)
-	defer c.login.watchTrouble(func(string) {})
+	defer c.login.watchTrouble(b.login)()
 
 	var all sync.WaitGroup
 	for _, k := range kinds() {
@@ -131,7 +135,7 @@ func (c *Connection) watchKind(ctx context.Context, b *board, k kind) {
 				b.trouble(k.source(), model.SourceNotServed, fmt.Sprintf("%s does not serve %s", c.Server, k.resource))
 			case !k.byKind:
 				overdue := time.AfterFunc(c.opts.Deadline, func() {
-					b.overdue(k.source(), fmt.Sprintf("%s has not answered within %v; still trying", c.Server, c.opts.Deadline))
+					b.overdue(k.source(), fmt.Sprintf("%s has not answered within %v; check the network or VPN, the dashboard goes on trying", c.Server, c.opts.Deadline))
 				})
 				defer overdue.Stop()
 			}

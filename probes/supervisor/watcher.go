@@ -98,7 +98,7 @@ func (w *watcher) client() dynamic.ResourceInterface {
 func (w *watcher) list(ctx context.Context) error {
 	ctx, status := withStatusNote(ctx)
 	overdue := time.AfterFunc(w.c.opts.Deadline, func() {
-		why := fmt.Sprintf("%s has not answered within %v; still trying", w.c.Server, w.c.opts.Deadline)
+		why := fmt.Sprintf("%s has not answered within %v; check the network or VPN, the dashboard goes on trying", w.c.Server, w.c.opts.Deadline)
 		if code := status.code.Load(); code >= 400 {
 			why += fmt.Sprintf(" (its last answer was %d)", code)
 		}
@@ -162,6 +162,9 @@ func (w *watcher) row(u *unstructured.Unstructured) model.Object {
 	}
 	if c, ok := row.(*model.ClusterObject); ok {
 		noteClass(w.b, c.Class)
+	}
+	if w.b.keep != nil {
+		w.b.keep(u.Object)
 	}
 	return row
 }

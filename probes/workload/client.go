@@ -31,6 +31,8 @@ type client struct {
 	// http and base are for what is no object: logs.
 	http *http.Client
 	base *url.URL
+	// keep is handed every object whole; nil where nobody wants them.
+	keep func(object map[string]any)
 }
 
 // connect finds the credentials of a cluster: the engineer's file where one is named, else
@@ -40,7 +42,11 @@ func (l *Looker) connect(ctx context.Context, ref model.ClusterRef) (*client, er
 	if err != nil {
 		return nil, err
 	}
-	return newClient(config, l.config.Log)
+	c, err := newClient(config, l.config.Log)
+	if err == nil && l.config.Keep != nil {
+		c.keep = func(u map[string]any) { l.config.Keep(ref, u) }
+	}
+	return c, err
 }
 
 func (l *Looker) credentials(ctx context.Context, ref model.ClusterRef) (*rest.Config, error) {

@@ -141,7 +141,7 @@ func (r *reading) join() {
 		add(p)
 	}
 	slices.SortFunc(w.Pods, func(a, b model.Pod) int {
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
 	})
 	if r.agentsErr == nil {
 		w.HasPinniped = model.No
@@ -157,6 +157,9 @@ func (r *reading) join() {
 			w.Budgets = append(w.Budgets, *b)
 		}
 	}
+	slices.SortFunc(w.Budgets, func(a, b model.Budget) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
 	troubled(&w.BudgetsSource, r.budgetsErr, r.c.server, "list poddisruptionbudgets.policy")
 	if r.labelsErr == nil {
 		w.NamespaceLabels = map[string]map[string]string{}
@@ -171,6 +174,7 @@ func (r *reading) join() {
 			w.Attachments = append(w.Attachments, *a)
 		}
 	}
+	slices.SortFunc(w.Attachments, func(a, b model.VolumeAttachment) int { return cmp.Compare(a.Name, b.Name) })
 }
 
 // list reads a list in pages as rows of one type. With a limit in opts it reads one page.
@@ -193,6 +197,9 @@ func list[T model.Object](ctx context.Context, c *client, r schema.GroupVersionR
 				continue // a server that does not send what was asked for.
 			}
 			if v, ok := o.(T); ok {
+				if c.keep != nil {
+					c.keep(l.Items[i].Object)
+				}
 				out = append(out, v)
 			}
 		}

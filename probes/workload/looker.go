@@ -41,6 +41,14 @@ type Config struct {
 	Deadline time.Duration
 	// AtOnce is how many clusters are looked at at a time; zero for eight.
 	AtOnce int
+	// Only picks the clusters that are looked into; nil for all.
+	Only func(model.ClusterRef) bool
+	// Before is what earlier looks of another looker remember of a cluster (which agents were
+	// seen, and when); nil where there was none.
+	Before func(model.ClusterRef) *model.Workload
+	// Keep is handed every object whole that a look reads, before the sink is told of its row; nil
+	// for nobody. It must not change or keep the object, and is called from several goroutines.
+	Keep func(in model.ClusterRef, object map[string]any)
 	// Log takes what API servers have to say besides; nil for nowhere.
 	Log *slog.Logger
 	// Now is the clock; nil for time.Now.
@@ -117,7 +125,7 @@ func (l *Looker) Observe(sn *model.Snapshot) {
 			j, changed = judged{c, needOf(c)}, true
 		}
 		now[c.Ref] = j
-		if j.need.possible && c.Ref.Name != "" {
+		if j.need.possible && c.Ref.Name != "" && (l.config.Only == nil || l.config.Only(c.Ref)) {
 			wanted[c.Ref] = j.need
 		}
 	}
@@ -222,7 +230,7 @@ func (l *Looker) plan() (gone []model.ClusterRef) {
 	for ref, n := range l.wanted {
 		t := l.targets[ref]
 		if t == nil {
-			t = &target{ref: ref, next: now}
+			t = &target{ref: ref, next: now, known: l.remembered(ref)}
 			l.targets[ref] = t
 		}
 		near := n.near || ref == l.attended || t.known != nil && len(t.known.PodsOn) > 0
@@ -239,6 +247,19 @@ func (l *Looker) plan() (gone []model.ClusterRef) {
 	}
 	l.again = false
 	return gone
+}
+
+// remembered is what another looker knew of a cluster that is good for longer than a look: not
+// what it read, but what it saw come and go.
+func (l *Looker) remembered(ref model.ClusterRef) *model.Workload {
+	if l.config.Before == nil {
+		return nil
+	}
+	w := l.config.Before(ref)
+	if w == nil {
+		return nil
+	}
+	return &model.Workload{Sightings: w.Sightings, HasPinniped: w.HasPinniped, NamespaceLabels: w.NamespaceLabels}
 }
 
 // due picks at most n clusters whose time has come, those with a hint of trouble first,
