@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 
 	"charm.land/bubbles/v2/key"
@@ -50,12 +51,16 @@ func (v *evidence) walkable(m *Model) bool {
 
 func (v *evidence) bindings(m *Model) []key.Binding {
 	k := m.keys
+	f := v.finding(m)
+	if f == nil {
+		return []key.Binding{k.Back, k.Refresh}
+	}
 	var out []key.Binding
 	if v.walkable(m) {
 		out = append(out, k.Walk)
 	}
 	out = append(out, k.Copy, k.YAML, k.Describe)
-	if f := v.finding(m); f != nil && hasUnknown(f) {
+	if hasUnknown(f) {
 		out = append(out, k.Unknown)
 	}
 	return append(append(out, k.Refresh, k.Back), k.moves()...)
@@ -128,7 +133,7 @@ func (v *evidence) nextUnknown(m *Model, f *model.Finding) {
 	for d := 1; d <= len(f.Evidence); d++ {
 		i := (at + d) % len(f.Evidence)
 		if f.Evidence[i].Verdict == model.Unknown {
-			v.list.at = checkID(i, &f.Evidence[i])
+			v.list.at, v.list.held = checkID(i, &f.Evidence[i]), true
 			body := lay(m.w, m.h).body
 			_, h := v.room(m, body.w, body.h)
 			v.list.show(v.rows(m, body.w), h)
@@ -142,7 +147,13 @@ func (v *evidence) head(m *Model, w int) []string {
 	st := &m.styles
 	f := v.finding(m)
 	if f == nil {
-		return []string{st.Strong.Render(clusterName(v.ref)), "", st.Ok.Render(signOk) + " this is not found any more"}
+		words := []string{st.Strong.Render(clusterName(v.ref)), ""}
+		if c := m.clusterNow(v.ref); c == nil {
+			return append(words, st.Muted.Render(signQuiet)+" this cluster is not there (any more)")
+		} else if len(c.Findings) > 0 {
+			return append(words, st.Ok.Render(signOk)+" this is not found any more; esc leads to what else is found here")
+		}
+		return append(words, st.Ok.Render(signOk)+" this is not found any more, and nothing else is flagged in this cluster")
 	}
 	sign, style := m.severity(f.Severity)
 	right := string(f.Confidence)
@@ -235,15 +246,16 @@ func (v *evidence) draw(m *Model, w, h int) []string {
 	}
 	_, n := v.room(m, w, h)
 	rows := v.rows(m, w)
-	out := append(head, v.list.draw(m, rows, w, n)...)
+	out := slices.Concat(head, v.list.draw(m, rows, w, n))
 	for len(out) < len(head)+n {
 		out = append(out, "")
 	}
-	return append(out, v.detail(m, f, w, h-len(out))...)
+	return append(out, v.detail(m, f, w, h-len(out), len(rows)-v.list.off-n)...)
 }
 
-// detail is everything about the check that one is on.
-func (v *evidence) detail(m *Model, f *model.Finding, w, h int) []string {
+// detail is everything about the check that one is on, under a line that says how many
+// lines of the list are below.
+func (v *evidence) detail(m *Model, f *model.Finding, w, h, below int) []string {
 	st := &m.styles
 	var k *model.Check
 	for i := range f.Evidence {
@@ -254,7 +266,11 @@ func (v *evidence) detail(m *Model, f *model.Finding, w, h int) []string {
 	if k == nil || h < 2 {
 		return nil
 	}
-	out := []string{st.Muted.Render(strings.Repeat("─", w))}
+	more := ""
+	if below > 0 {
+		more = " ↓ " + plural(below, "more line", "more lines") + " ─"
+	}
+	out := []string{st.Muted.Render(strings.Repeat("─", max(0, w-width(more))) + more)}
 	put := func(name, s string) {
 		if s == "" {
 			return

@@ -295,7 +295,7 @@ func (f *fleet) rows(m *Model, w int) []row {
 			draw: func() string {
 				return m.styles.Ok.Render(signOk) + " " + words + m.styles.Muted.Render("   a shows all")
 			},
-			open: func(m *Model) tea.Cmd { f.all = true; return nil },
+			open: func(*Model) tea.Cmd { f.all = true; return nil },
 		})
 	}
 	return out
@@ -318,12 +318,19 @@ func clusterTarget(c *model.Cluster) *Target {
 	return &Target{Ref: c.Object.Ref(), Cluster: c.Ref}
 }
 
-func (f *fleet) theList() *list                           { return &f.list }
-func (f *fleet) room(_ *Model, _, h int) (top, lines int) { return 1, h - 1 }
-func (f *fleet) cluster() model.ClusterRef                { return model.ClusterRef{} }
-func (f *fleet) click(m *Model, _, y int) tea.Cmd         { return m.clickList(f, y) }
-func (f *fleet) wheel(m *Model, down bool)                { m.wheelList(f, down) }
-func (f *fleet) name() string                             { return "" }
+func (f *fleet) theList() *list                   { return &f.list }
+func (f *fleet) cluster() model.ClusterRef        { return model.ClusterRef{} }
+func (f *fleet) click(m *Model, _, y int) tea.Cmd { return m.clickList(f, y) }
+func (f *fleet) wheel(m *Model, down bool)        { m.wheelList(f, down) }
+func (f *fleet) name() string                     { return "" }
+
+// room is what the head leaves, and the line that says what narrows the view.
+func (f *fleet) room(_ *Model, _, h int) (top, lines int) {
+	if f.filter != "" || f.namespace != "" {
+		h -= 2
+	}
+	return 1, h - 1
+}
 
 func (f *fleet) bindings(m *Model) []key.Binding {
 	k := m.keys
@@ -383,7 +390,7 @@ func (f *fleet) draw(m *Model, w, h int) []string {
 		return append([]string{head, ""}, f.empty(m, narrowed)...)
 	}
 	out := m.drawList(f, []string{head}, w, h)
-	if len(narrowed) > 0 && len(out) < h {
+	if len(narrowed) > 0 {
 		out = append(out, "", st.Muted.Render(" "+strings.Join(narrowed, ", ")+": "+itoa(len(f.entries))+" of "+
 			plural(len(m.snap.Clusters), "cluster", "clusters")+"   esc shows all"))
 	}

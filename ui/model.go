@@ -161,6 +161,7 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 				m.top().wheel(m, false)
 			case tea.MouseWheelDown:
 				m.top().wheel(m, true)
+			default: // Sideways: nothing to do.
 			}
 		}
 	case tickMsg:

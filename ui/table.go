@@ -68,10 +68,10 @@ func columnWidths(cols []column, natural []int, w int) []int {
 		}
 	}
 	for total > w {
-		widest := -1
+		widest, most := -1, 0 // the column that can give most.
 		for i, c := range cols {
-			if c.least > 0 && out[i] > c.least && (widest < 0 || out[i]-c.least > out[widest]-cols[widest].least) {
-				widest = i
+			if give := out[i] - c.least; c.least > 0 && give > most {
+				widest, most = i, give
 			}
 		}
 		if widest < 0 {

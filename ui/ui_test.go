@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -336,6 +337,8 @@ func BenchmarkKeyToBytes(b *testing.B) {
 	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
 	close(keys)
 	p.Quit()
-	<-done
+	if err := <-done; err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, tea.ErrProgramKilled) {
+		b.Fatal(err)
+	}
 	_ = quit.Close()
 }
