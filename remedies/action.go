@@ -7,6 +7,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"vksmedic/model"
+	"vksmedic/model/text"
 )
 
 // action is what a step does. Besides this, an action is one of looker, chooser,
@@ -106,7 +107,7 @@ func (s *scene) neighbours() []string {
 	var out []string
 	for _, c := range sn.Clusters {
 		if c.Ref.Namespace == s.cluster.Namespace && c.Ref.Name != s.cluster.Name {
-			out = append(out, c.Ref.Name)
+			out = append(out, text.Clean(c.Ref.String()))
 		}
 	}
 	return out

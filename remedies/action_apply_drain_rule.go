@@ -104,19 +104,20 @@ func reaches(s *scene, pv *Preview, c *change) {
 	}
 	if len(machines) == 0 {
 		if others := s.neighbours(); len(others) > 0 {
-			pv.Reaches = append(pv.Reaches, "also reaches: "+text.List(others, 10))
+			pv.Reaches = append(pv.Reaches, text.List(others, 10))
 		} else {
-			pv.Reaches = append(pv.Reaches, "no other cluster is in "+s.cluster.Namespace+" now")
+			pv.Reaches = append(pv.Reaches, "no other cluster: there is none in "+s.cluster.Namespace+" now")
 		}
 		if n > 0 {
-			pv.Reaches = append(pv.Reaches, fmt.Sprintf("%s in %s match now", text.Plural(n, "Machine"), s.cluster.Namespace))
+			pv.Reaches = append(pv.Reaches, fmt.Sprintf("in all %s in %s now", text.Plural(n, "Machine"), s.cluster.Namespace))
 		}
 		pv.Means = append(pv.Means, "It also counts for clusters that come later, and for nodes that a health check replaces.")
 	} else {
-		pv.Reaches = append(pv.Reaches, "Machines of the clusters that it names only")
+		only := "no cluster but those that it names"
 		if here > 0 {
-			pv.Reaches = append(pv.Reaches, fmt.Sprintf("%s of %s match now", text.Plural(here, "Machine"), s.cluster.Name))
+			only += fmt.Sprintf("; %s of %s now", text.Plural(here, "Machine"), s.cluster.Name)
 		}
+		pv.Reaches = append(pv.Reaches, only)
 	}
 	pv.Means = append(pv.Means, "The drain no longer waits for the agents: they end with their node, and pinniped starts one elsewhere.")
 	pv.TakeBack = "delete the rule"

@@ -69,7 +69,9 @@ func (lookAtAgents) look(ctx context.Context, s *scene) (seen, error) {
 	if err := out.addRules(ctx, s, m, groups); err != nil {
 		return seen{}, err
 	}
-	out.note = fmt.Sprintf("in %s", list(namespacesOf(groups)))
+	if len(groups) > 0 {
+		out.note = fmt.Sprintf("agents in %s", list(namespacesOf(groups)))
+	}
 	return out, nil
 }
 

@@ -117,7 +117,7 @@ func testFullDiskAfterAChange(t *testing.T, l *testLab) {
 	e.runner.disk = disk
 	w := e.begin(l.stage(t, "disk-after"))
 	must(t, w.Apply(t.Context(), toRule(t, w, reachNamespace).Token, ""))
-	if v := w.View(); v.Steps[2].State != StateDone || !strings.Contains(strings.Join(v.Warnings, "\n"), "no space left") {
+	if v := w.View(); v.Steps[2].State != StateDone || !strings.Contains(strings.Join(v.Trouble, "\n"), "no space left") {
 		t.Errorf("the view: %+v", v)
 	}
 	disk.failWrite = failOn("", 0)

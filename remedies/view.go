@@ -135,6 +135,7 @@ type View struct {
 	Title         string
 	KB, Address   string
 	Warnings      []string // of the article.
+	Trouble       []string // of the walk itself, on every step: nobody can see us, the journal is not kept.
 	Cluster       model.ClusterRef
 	Supervisor    string
 	Target        string // what the finding is about, such as a Machine's name.

@@ -489,10 +489,10 @@ func (w *Walk) View() View {
 		v.Others = append(v.Others, p.words(w.r.cfg.Now()))
 	}
 	if w.unseen != "" {
-		v.Warnings = append(v.Warnings, w.unseen)
+		v.Trouble = append(v.Trouble, w.unseen)
 	}
 	if w.trouble != "" {
-		v.Warnings = append(v.Warnings, w.trouble)
+		v.Trouble = append(v.Trouble, w.trouble)
 	}
 	return v
 }

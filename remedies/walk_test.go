@@ -420,8 +420,8 @@ func testForbidden(t *testing.T, l *testLab) {
 		w := l.engineer(t, "administrator", func(c *Config) { c.Supervisor = h }).begin(f)
 		p := toRule(t, w, reachNamespace)
 		must(t, w.Apply(t.Context(), p.Token, ""))
-		if !strings.Contains(strings.Join(w.View().Warnings, "\n"), "nobody can see that you work here: may not write leases") {
-			t.Errorf("warnings: %v", w.View().Warnings)
+		if !strings.Contains(strings.Join(w.View().Trouble, "\n"), "nobody can see that you work here: may not write leases") {
+			t.Errorf("trouble: %v", w.View().Trouble)
 		}
 		w.Leave()
 	})

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -216,7 +217,7 @@ func (v *clusterView) machineCells(m *Model, c *model.Cluster, x *model.Machine,
 	power, vmBad := vmWords(vm)
 	host, address := "", ""
 	if vm != nil {
-		host, address = clean(vm.Host), clean(vm.Address)
+		host, address = hostName(vm.Host), clean(vm.Address)
 	}
 	if len(x.Addresses) > 0 {
 		address = clean(x.Addresses[0])
@@ -248,6 +249,16 @@ func (v *clusterView) machineCells(m *Model, c *model.Cluster, x *model.Machine,
 		{sign, signStyle}, {clean(x.Name), nil}, {clean(x.Phase), phase}, {node, badStyle(st, nodeBad)}, {shortVersion(x.Version), nil},
 		{power, badStyle(st, vmBad)}, {host, nil}, {address, nil}, {started, &st.Muted}, {strings.Join(note, ", "), &st.Muted},
 	}
+}
+
+// hostName is a host without its domain, which all hosts share and which would be the
+// first to need room; the Machine's own screen has it whole.
+func hostName(s string) string {
+	if _, err := netip.ParseAddr(s); err == nil {
+		return clean(s)
+	}
+	name, _, _ := strings.Cut(s, ".")
+	return clean(name)
 }
 
 func badStyle(st *styles.Styles, bad bool) *styles.Style {

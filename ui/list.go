@@ -35,19 +35,32 @@ type list struct {
 	at  string // id of the selected row.
 	pos int    // its index when it was last seen, for when it goes.
 	off int    // first row on the screen.
+	// held says that somebody moved to the row or used it. Until then the first row is the
+	// selected one, whatever comes to stand there.
+	held bool
+	// pushed says that the row was moved by others and may be out of sight.
+	pushed bool
 }
 
 // settle finds the selected row among rows, or the nearest one that can be
 // selected; -1 where there is none.
 func (l *list) settle(rows []row) int {
+	if !l.held {
+		l.at, l.pos = "", 0
+	}
 	if l.pos >= 0 && l.pos < len(rows) && rows[l.pos].id == l.at && l.at != "" {
 		return l.pos
 	}
 	if l.at != "" {
 		for i := range rows {
 			if rows[i].id == l.at {
-				// What came or went above it does not move it on the screen.
-				l.off += i - l.pos
+				// What came or went above it does not move it on the screen, unless the top is
+				// in sight: there the worst comes to stand, and it has to be seen.
+				if l.off > 0 {
+					l.off += i - l.pos
+				} else {
+					l.pushed = true
+				}
 				l.pos = i
 				return i
 			}
@@ -193,28 +206,41 @@ func abs(n int) int {
 
 // key moves the selection; it says whether the key was one of its own.
 func (l *list) key(k tea.KeyPressMsg, keys *KeyMap, rows []row, h int) bool {
+	var move func()
 	switch {
 	case key.Matches(k, keys.Up):
-		l.move(rows, -1, h)
+		move = func() { l.move(rows, -1, h) }
 	case key.Matches(k, keys.Down):
-		l.move(rows, 1, h)
+		move = func() { l.move(rows, 1, h) }
 	case key.Matches(k, keys.PageUp):
-		l.page(rows, false, h)
+		move = func() { l.page(rows, false, h) }
 	case key.Matches(k, keys.PageDown):
-		l.page(rows, true, h)
+		move = func() { l.page(rows, true, h) }
 	case key.Matches(k, keys.Top):
-		l.jump(rows, false, h)
+		move = func() { l.jump(rows, false, h) }
 	case key.Matches(k, keys.Bottom):
-		l.jump(rows, true, h)
+		move = func() { l.jump(rows, true, h) }
 	default:
 		return false
 	}
+	l.hold(rows)
+	move()
 	return true
+}
+
+// hold keeps the selection on its row from now on.
+func (l *list) hold(rows []row) {
+	l.settle(rows)
+	l.held = true
 }
 
 // draw gives the h lines that are seen, each of w cells with its gutter.
 func (l *list) draw(m *Model, rows []row, w, h int) []string {
 	at := l.settle(rows)
+	if l.pushed && at >= l.off+h {
+		l.off = at - h + 1
+	}
+	l.pushed = false
 	l.clamp(len(rows), h)
 	out := make([]string, 0, h)
 	for i := l.off; i < len(rows) && len(out) < h; i++ {
@@ -236,6 +262,6 @@ func (l *list) click(rows []row, y int) (hit, again bool) {
 		return false, false
 	}
 	again = l.settle(rows) == i
-	l.pos, l.at = i, rows[i].id
+	l.pos, l.at, l.held = i, rows[i].id, true
 	return true, again
 }

@@ -32,11 +32,13 @@ func (m *Model) onList(s listed, k tea.KeyPressMsg) (tea.Cmd, bool) {
 		if r == nil || r.open == nil {
 			return nil, false
 		}
+		l.hold(rows)
 		return r.open(m), true
 	case key.Matches(k, m.keys.YAML), key.Matches(k, m.keys.Describe):
 		if r == nil || r.target == nil {
 			return m.say(false, "there is no object on this line"), true
 		}
+		l.hold(rows)
 		return m.read(*r.target, key.Matches(k, m.keys.Describe)), true
 	}
 	return nil, false
@@ -68,6 +70,7 @@ func (m *Model) wheelList(s listed, down bool) {
 	if !down {
 		n = -n
 	}
+	s.theList().hold(rows)
 	s.theList().move(rows, n, h)
 }
 

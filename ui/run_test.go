@@ -290,6 +290,7 @@ func TestReadOnlyAndBlockedOfferNoApply(t *testing.T) {
 func TestStartWithPending(t *testing.T) {
 	s := rescue()
 	s.goTo(2)
+	s.view.Steps[2].State = remedies.StateDone
 	s.view.Resumed = "vksmedic ended while this step was changing something: the rule was looked at, and is there"
 	s.pending = []remedies.Pending{
 		{ID: "w2", Title: "Let the drain skip the agent", Cluster: model.ClusterRef{Namespace: "x", Name: "old"}, Step: "Wait", Refused: "it belongs to another Supervisor"},

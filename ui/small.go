@@ -382,8 +382,11 @@ func (s *help) rows(m *Model, w int) []row {
 	}
 	rows = append(rows, line(""), line(st.Strong.Render("Signs")),
 		line("  "+st.Danger.Render(signBad+" critical")+"   "+st.Warn.Render(signWarn+" warning")+"   "+st.Accent.Render(signInfo+" info")+
-			"   "+st.Ok.Render(signOk+" well")+"   "+st.Muted.Render(signQuiet+" under way, paused or silent")+"   "+st.Warn.Render(signUnknown+" unknown")),
-		line("  "+st.Muted.Render("The mouse wheel moves, a click selects, a second one opens; with shift the terminal selects text.")))
+			"   "+st.Ok.Render(signOk+" well")+"   "+st.Warn.Render(signUnknown+" unknown")),
+		line("  "+st.Muted.Render(signQuiet+" under way, paused or silent")))
+	for _, l := range wrap("The mouse wheel moves, a click selects, a second one opens; with shift the terminal selects text.", w-4) {
+		rows = append(rows, line("  "+st.Muted.Render(l)))
+	}
 	return rows
 }
 

@@ -164,7 +164,9 @@ func allSources(sn *model.Snapshot, now time.Time) []model.Source {
 		if d := cmp.Compare(sourceRank(a.State), sourceRank(b.State)); d != 0 {
 			return d
 		}
-		if d := cmp.Compare(b.Age(now), a.Age(now)); d != 0 {
+		// What is well is sorted by name alone: rows that change places every second
+		// cannot be read.
+		if d := cmp.Compare(b.Age(now), a.Age(now)); d != 0 && a.State != model.SourceOK {
 			return d
 		}
 		return strings.Compare(a.Name, b.Name)
@@ -318,9 +320,14 @@ func (m *Model) footer(w int) string {
 	const help = "? help"
 	w -= len(help) + 3
 	for _, x := range m.top().bindings(m) {
-		if k, does := shortHelp(x); k != "" && !put(k, does) {
-			break
+		k, does := shortHelp(x)
+		if k == "" || put(k, does) {
+			continue
 		}
+		if short, _, more := strings.Cut(does, ","); more && put(k, short) {
+			continue
+		}
+		break
 	}
 	w += len(help) + 3
 	put("?", "help")

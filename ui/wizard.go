@@ -110,6 +110,27 @@ func (w *wizard) halt() {
 	w.following, w.news = false, nil
 }
 
+// changed says whether a change was made, or may have been, in a step from one on.
+func (w *wizard) changed(from int) bool {
+	for i := max(from, 0); i < len(w.view.Steps); i++ {
+		if s := &w.view.Steps[i]; s.Kind == remedies.StepChange {
+			switch s.State {
+			case remedies.StateDone, remedies.StateByHand, remedies.StateFailed, remedies.StateUndone, remedies.StateUnsure:
+				return true
+			case remedies.StatePending, remedies.StateCurrent, remedies.StateSkipped:
+			}
+		}
+	}
+	return false
+}
+
+// choosable says whether the current step is a choice that can be made, or made anew: as
+// long as nothing was changed that rests on it.
+func (w *wizard) choosable() bool {
+	s := w.step()
+	return s != nil && s.Kind == remedies.StepChoose && w.view.Choice != nil && !w.changed(w.view.Current+1)
+}
+
 // refresh takes the walk's picture of this moment.
 func (w *wizard) refresh() {
 	before := w.stepID()
@@ -327,8 +348,24 @@ func (w *wizard) leaveLater(m *Model) tea.Cmd {
 	}
 	walk := w.walk
 	w.walk = nil
-	return batch(guard("leaving", func() tea.Msg { walk.Leave(); return nil }),
-		m.say(false, "left; nothing is lost: :walks picks it up"))
+	leave := guard("leaving", func() tea.Msg { walk.Leave(); return nil })
+	switch {
+	case w.view.Finished:
+		return leave
+	case !w.changed(0):
+		return batch(leave, m.say(false, "left; nothing was changed"))
+	}
+	return batch(leave, m.say(false, "left; nothing is lost: :walks picks it up"))
+}
+
+// close goes back to where the wizard was opened; when the fix is over, to the cluster:
+// the finding goes with what it found.
+func (w *wizard) close(m *Model) tea.Cmd {
+	cmd := batch(w.leaveLater(m), m.pop())
+	if v, ok := m.top().(*evidence); ok && w.view.Finished && v.ref == w.ref {
+		return batch(cmd, m.pop())
+	}
+	return cmd
 }
 
 func (w *wizard) cluster() model.ClusterRef { return w.ref }
@@ -374,12 +411,11 @@ func (w *wizard) closed() bool {
 func (w *wizard) bindings(m *Model) []key.Binding {
 	k := m.keys
 	var out []key.Binding
-	s := w.step()
 	idle := w.busy == "" && w.walk != nil
 	switch {
 	case w.closed():
 		return append([]key.Binding{k.Leave}, k.moves()...)
-	case w.canGoOn() && s.Kind == remedies.StepChoose && !over(s.State):
+	case w.canGoOn() && w.choosable():
 		out = append(out, k.Choose)
 	case w.canGoOn():
 		out = append(out, k.Next)
@@ -419,10 +455,10 @@ func (w *wizard) key(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) {
 		if w.applying {
 			return m.say(true, "the change is being written: wait for its answer"), true
 		}
-		return batch(w.leaveLater(m), m.pop()), true
+		return w.close(m), true
 	case key.Matches(k, keys.Next): // Choose is the same key.
 		if w.closed() {
-			return batch(w.leaveLater(m), m.pop()), true
+			return w.close(m), true
 		}
 		if w.canGoOn() {
 			return w.next(m), true
@@ -544,8 +580,8 @@ func (w *wizard) move(m *Model, k tea.KeyPressMsg) bool {
 
 // choose goes to another option; false where there is no choice to make.
 func (w *wizard) choose(step int) bool {
-	s, c := w.step(), w.view.Choice
-	if s == nil || c == nil || s.Kind != remedies.StepChoose || over(s.State) || w.busy != "" || w.walk == nil {
+	c := w.view.Choice
+	if !w.choosable() || w.busy != "" || w.walk == nil {
 		return false
 	}
 	w.option = min(max(w.option+step, 0), len(c.Options)-1)

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 
 	"vksmedic/model"
@@ -196,7 +197,7 @@ func (w *wizard) content(m *Model, width int) (lines []string, at int) {
 		c.sentence(&m.styles.Accent, "", clean(w.view.Resumed))
 		c.blank()
 	}
-	for _, o := range w.view.Others {
+	for _, o := range slices.Concat(w.view.Others, w.view.Trouble) {
 		c.sentence(&m.styles.Warn, signWarn+" ", clean(o))
 	}
 	s := w.step()
@@ -225,7 +226,7 @@ func (w *wizard) content(m *Model, width int) (lines []string, at int) {
 			c.sentence(&m.styles.Muted, "", clean(w.view.Address))
 		}
 	}
-	if note := stepNote(s); note != "" && s.State != remedies.StatePending {
+	if note := stepNote(s); note != "" && s.State != remedies.StatePending && s.Kind != remedies.StepChoose {
 		c.sentence(&m.styles.Accent, "", note)
 	}
 	if len(c.lines) > 0 && c.lines[len(c.lines)-1] != "" {
@@ -237,19 +238,22 @@ func (w *wizard) content(m *Model, width int) (lines []string, at int) {
 		c.progress(w.progress)
 	case s.Kind == remedies.StepChange && w.view.Preview != nil:
 		w.showFacts(&c)
-		c.preview(w.view.Preview, w.view.ReadOnly)
+		c.preview(w.view.Preview, w.view.ReadOnly, w.view.Others)
 	case s.Kind == remedies.StepChoose && w.view.Choice != nil:
 		w.showFacts(&c)
-		at = c.choice(w.view.Choice, w.option, over(s.State))
+		at = c.choice(w.view.Choice, w.option, !w.choosable())
 	default:
 		w.showFacts(&c)
+	}
+	for n := len(c.lines); n > 0 && c.lines[n-1] == ""; n-- {
+		c.lines = c.lines[:n-1] // Nobody has to scroll to an empty line.
 	}
 	return c.lines, at
 }
 
 func (w *wizard) showFacts(c *contentLines) {
 	for _, f := range w.view.Facts {
-		c.signed(f)
+		c.told(f)
 	}
 	if len(w.view.Facts) > 0 {
 		c.blank()
@@ -322,7 +326,19 @@ func (c *contentLines) signed(x remedies.Line) {
 	}
 }
 
-func (c *contentLines) preview(p *remedies.Preview, readOnly string) {
+// told is a fact with its sign, wrapped at spaces under its own indentation.
+func (c *contentLines) told(x remedies.Line) {
+	s := text.CleanLines(text.Limit(x.Text, longestLine))
+	indent := s[:len(s)-len(strings.TrimLeft(s, " "))]
+	sign, style := "  ", (*styles.Style)(nil)
+	if x.Sign == '!' {
+		sign, style = "! ", &c.m.styles.Warn
+	}
+	c.sentence(style, sign+indent, s[len(indent):])
+}
+
+// preview draws what a step would change; told is what stands above it already.
+func (c *contentLines) preview(p *remedies.Preview, readOnly string, told []string) {
 	st := &c.m.styles
 	if p.Done != "" {
 		c.sentence(&st.Ok, signOk+" ", clean(p.Done))
@@ -343,6 +359,9 @@ func (c *contentLines) preview(p *remedies.Preview, readOnly string) {
 		c.blank()
 	}
 	for _, x := range p.Warnings {
+		if slices.Contains(told, x) {
+			continue
+		}
 		c.sentence(&st.Warn, signWarn+" ", clean(x))
 	}
 	if p.Title != "" {
