@@ -149,7 +149,7 @@ func TestGiveUpMarksWhatDidNotAnswer(t *testing.T) {
 	s.SetSource(model.Source{Name: "supervisor/machines", State: model.SourceWaiting})
 	s.SetSource(model.Source{Name: "supervisor/clusters", State: model.SourceOK})
 	s.Put(machine("c", "m"))
-	giveUp(s, s.Snapshot(time.Now()), []model.ClusterRef{{Namespace: "ns", Name: "c"}})
+	giveUp(s, s.Snapshot(time.Now()), []model.ClusterRef{{Namespace: "ns", Name: "c"}}, "https://192.0.2.10")
 	sn := s.Snapshot(time.Now())
 	var got []string
 	for _, src := range sn.Sources {
@@ -158,6 +158,9 @@ func TestGiveUpMarksWhatDidNotAnswer(t *testing.T) {
 	want := []string{"supervisor/clusters ok", "supervisor/machines unreachable", "workload/ns/c/budgets unreachable", "workload/ns/c/nodes unreachable", "workload/ns/c/pods unreachable"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%v", got)
+	}
+	if d := sn.Source("supervisor/machines").Detail; !strings.HasPrefix(d, "https://192.0.2.10 did not answer") || !strings.Contains(d, "--timeout") {
+		t.Errorf("%q does not say who did not answer and what to do", d)
 	}
 	if !settled(sn) {
 		t.Error("it is still waited for something")

@@ -35,7 +35,7 @@ func Once(ctx context.Context, conn *supervisor.Connection, config Config, judge
 			late = nil
 			sn := l.Latest()
 			never := l.looker.Pending(func(model.ClusterRef) int { return 1 })
-			l.pump.Update(func(s *model.Store) { giveUp(s, sn, never) })
+			l.pump.Update(func(s *model.Store) { giveUp(s, sn, never, conn.Server) })
 		}
 	}
 }
@@ -63,16 +63,16 @@ func looksFor(sn *model.Snapshot) func(model.ClusterRef) int {
 
 // giveUp marks what has not answered in time: sources, and clusters that were never
 // looked into.
-func giveUp(s *model.Store, sn *model.Snapshot, never []model.ClusterRef) {
-	const why = "it did not answer in the time that was given"
+func giveUp(s *model.Store, sn *model.Snapshot, never []model.ClusterRef, server string) {
+	const why = " did not answer in the time that was given; check the network or VPN, or give it longer with --timeout"
 	for _, src := range sn.Sources {
 		if src.State == model.SourceWaiting {
-			src.State, src.Detail = model.SourceUnreachable, why
+			src.State, src.Detail = model.SourceUnreachable, server+why
 			s.SetSource(src)
 		}
 	}
 	for _, ref := range never {
-		w := workload.Unread(ref, model.SourceUnreachable, why)
+		w := workload.Unread(ref, model.SourceUnreachable, "cluster "+ref.String()+why)
 		s.SetWorkload(ref, w)
 		for _, src := range []model.Source{w.NodesSource, w.PodsSource, w.BudgetsSource} {
 			s.SetSource(src)

@@ -82,17 +82,17 @@ func explainAnswer(err error, server string) string {
 		return fmt.Sprintf("%s does not answer like Kubernetes: %s; check the server address and the proxy settings", server, said(err.Error()))
 	case apierrors.IsTooManyRequests(err):
 		if s, ok := apierrors.SuggestsClientDelay(err); ok {
-			return fmt.Sprintf("%s is overloaded (429 Too Many Requests) and asks to wait %ds; trying again by itself", server, s)
+			return fmt.Sprintf("%s is overloaded (429 Too Many Requests) and asks to wait %ds; the dashboard tries again by itself", server, s)
 		}
-		return fmt.Sprintf("%s is overloaded (429 Too Many Requests); trying again by itself", server)
+		return fmt.Sprintf("%s is overloaded (429 Too Many Requests); the dashboard tries again by itself", server)
 	case errors.As(err, &status):
 		code := int(status.Status().Code)
 		// client-go's words where the answer had none of the server's own.
 		if code >= http.StatusInternalServerError && strings.Contains(status.Status().Message, `("unknown")`) {
-			return fmt.Sprintf("%s answers %d %s; trying again by itself", server, code, http.StatusText(code))
+			return fmt.Sprintf("%s answers %d %s; the dashboard tries again by itself", server, code, http.StatusText(code))
 		}
 		if code >= http.StatusInternalServerError {
-			return fmt.Sprintf("%s answers %d %s: %s; trying again by itself", server, code, http.StatusText(code), said(status.Status().Message))
+			return fmt.Sprintf("%s answers %d %s: %s; the dashboard tries again by itself", server, code, http.StatusText(code), said(status.Status().Message))
 		}
 		return fmt.Sprintf("%s answers: %s", server, said(status.Status().Message))
 	}
@@ -112,7 +112,7 @@ func explainNetwork(err error, server string) string {
 	switch {
 	case strings.Contains(err.Error(), "getting credentials: "):
 		_, why, _ := strings.Cut(err.Error(), "getting credentials: ")
-		return fmt.Sprintf("the login plug-in of the kubeconfig failed: %s; log in in another terminal, it is picked up by itself", said(why))
+		return fmt.Sprintf("the login plug-in of the kubeconfig failed: %s; log in in another terminal, a running dashboard picks it up by itself", said(why))
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		return fmt.Sprintf("%s does not answer in time; check the network or VPN", server)
 	case errors.Is(err, context.Canceled):
@@ -136,5 +136,5 @@ func (c *Connection) expired() string {
 	if until := validUntil(k.config); !until.IsZero() && c.opts.Now().After(until) {
 		why = fmt.Sprintf("the login of %s expired at %s", c.User, until.Local().Format(time.DateTime))
 	}
-	return fmt.Sprintf("%s (%s says 401 Unauthorized); log in again in another terminal, it is picked up by itself: %s", why, c.Server, c.LoginCommand())
+	return fmt.Sprintf("%s (%s says 401 Unauthorized); log in again in another terminal, a running dashboard picks it up by itself: %s", why, c.Server, c.LoginCommand())
 }

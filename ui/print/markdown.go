@@ -63,18 +63,13 @@ func (p *printer) finding(f *model.Finding) {
 
 // unread lists the sources that are not well.
 func (p *printer) unread(sn *model.Snapshot) {
-	first := true
-	for _, s := range sn.Sources {
-		if s.State == model.SourceOK {
-			continue
-		}
-		if first {
+	for i, t := range troubles(sn) {
+		if i == 0 {
 			p.line("")
 			p.line("## Not read, or only in part")
 			p.line("")
-			first = false
 		}
-		p.line("- %s: %s", code(s.Name), escape(strings.TrimSpace(string(state(s.State))+" "+s.Detail)))
+		p.line("- %s: %s", code(t.list()), escape(strings.TrimSpace(string(t.state)+" "+t.detail)))
 	}
 }
 

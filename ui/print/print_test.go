@@ -210,6 +210,31 @@ func TestCalm(t *testing.T) {
 	}
 }
 
+// One reason for many sources is said once, and every source is named.
+func TestOneReasonIsSaidOnce(t *testing.T) {
+	why := "https://192.0.2.10 refuses connections\x1b[2J"
+	var all []model.Source
+	for _, n := range []string{"supervisor/clusters", "supervisor/machines", "supervisor/machinesets", "supervisor/vks", "workload/team-a/web/nodes"} {
+		all = append(all, model.Source{Name: n, State: model.SourceUnreachable, Detail: why})
+	}
+	sn := &model.Snapshot{At: now, Sources: all}
+	want := "Nothing can be said: not all that is needed could be read, and no cluster was seen.\n\n" +
+		"unreachable  5 sources: https://192.0.2.10 refuses connections\n" +
+		"             supervisor/clusters, machines, machinesets, vks, workload/team-a/web/nodes\n"
+	if got := printed(t, Table, sn, Options{}); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	sn.Sources = append(all[:2:2], model.Source{Name: "supervisor/vks", State: model.SourceStale, Detail: why}, source("a", model.SourceForbidden), source("b", model.SourceForbidden))
+	got := printed(t, Table, sn, Options{})
+	if !strings.HasSuffix(got, "\n\nunreachable  supervisor/clusters, machines: https://192.0.2.10 refuses connections\n"+
+		"stale  supervisor/vks: https://192.0.2.10 refuses connections\nforbidden  a\nforbidden  b\n") {
+		t.Errorf("got %q", got)
+	}
+	if got := printed(t, Markdown, sn, Options{}); !strings.Contains(got, "- `supervisor/clusters, machines`: unreachable https://192.0.2.10 refuses connections\n") {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestMarkdown(t *testing.T) {
 	out := printed(t, Markdown, snapshot(append(readable(), source("a`b", model.SourceStale)), finding(model.Warning)), Options{})
 	for _, want := range []string{

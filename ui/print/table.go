@@ -49,7 +49,11 @@ func calm(sn *model.Snapshot) string {
 	if len(sn.Clusters) == 0 {
 		s = "Nothing is flagged: there is no cluster to look at" + asOf(sn) + "."
 	}
-	if !sn.Dump && len(blind(sn)) > 0 {
+	switch {
+	case sn.Dump || len(blind(sn)) == 0:
+	case len(sn.Clusters) == 0:
+		s = "Nothing can be said: not all that is needed could be read, and no cluster was seen."
+	default:
 		s = "Nothing is flagged in " + counted(sn) + asOf(sn) + ", but not all that is needed could be read."
 	}
 	return s
@@ -216,21 +220,23 @@ func since(t, now time.Time) string {
 	return text.Age(now.Sub(t))
 }
 
+// fewNames is how many sources are named before the reason; of more the reason comes first.
+const fewNames = 3
+
 // sources lists what could not be read, and nothing else: what is well needs no line.
 func (p *printer) sources(sn *model.Snapshot) {
-	first := true
-	for _, s := range sn.Sources {
-		if s.State == model.SourceOK {
-			continue
-		}
-		if first {
+	for i, t := range troubles(sn) {
+		if i == 0 {
 			p.line("")
-			first = false
 		}
-		line := string(state(s.State)) + "  " + text.Clean(s.Name)
-		if s.Detail != "" {
-			line += ": " + text.Clean(s.Detail)
+		switch {
+		case t.detail == "":
+			p.line("%s  %s", t.state, t.list())
+		case len(t.names) <= fewNames:
+			p.line("%s  %s: %s", t.state, t.list(), t.detail)
+		default:
+			p.line("%s  %s: %s", t.state, text.Plural(len(t.names), "source"), t.detail)
+			p.line("%s  %s", strings.Repeat(" ", len(t.state)), t.list())
 		}
-		p.line("%s", line)
 	}
 }
