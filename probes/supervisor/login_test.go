@@ -2,14 +2,18 @@ package supervisor
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -362,5 +366,43 @@ func TestIdentityWhereKubeSystemIsForbidden(t *testing.T) {
 	}
 	if ids[0] != ids[1] || !strings.HasPrefix(ids[0], "address:") {
 		t.Errorf("%v", ids)
+	}
+}
+
+// A plug-in that waits for ever holds up nobody who has stopped waiting.
+func TestLoginPluginThatNeverEnds(t *testing.T) {
+	f := newFakeAPI(t)
+	// It ends when the test does.
+	file := plugged(t, f, "echo $$ >\"$0.pid\"\nexec sleep 600\n")
+	c, err := Connect(t.Context(), Options{Kubeconfig: file, Err: io.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- c.LogIn(ctx) }()
+	pid := 0
+	until(t, "the plug-in runs", func() bool {
+		found, _ := filepath.Glob(filepath.Join(filepath.Dir(c.login.current.Load().kube.config.ExecProvider.Command), "*.pid"))
+		if len(found) != 1 {
+			return false
+		}
+		text, _ := os.ReadFile(found[0])
+		pid, err = strconv.Atoi(strings.TrimSpace(string(text)))
+		return err == nil
+	})
+	tool, err := os.FindProcess(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tool.Kill() })
+	cancel()
+	select {
+	case err = <-done:
+	case <-time.After(10 * time.Second):
+		t.Fatal("LogIn does not end with its context")
+	}
+	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "does not end") || !strings.Contains(err.Error(), f.URL) {
+		t.Errorf("%v", err)
 	}
 }

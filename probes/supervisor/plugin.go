@@ -10,8 +10,11 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"k8s.io/client-go/rest"
+
+	"vksmedic/model/text"
 )
 
 // plugin keeps exec plug-ins off the screen. client-go gives them the process's own
@@ -69,7 +72,9 @@ func (p *plugin) Write(b []byte) (int, error) {
 
 // LogIn runs the exec plug-in of the kubeconfig, if there is one, so that it can ask for
 // a password or open a browser before the screen starts. It does no network of its own:
-// a server that cannot be reached does not hold it up. Without a plug-in it does nothing.
+// a server that cannot be reached does not hold it up. It ends when ctx does, and a moment
+// later where the plug-in, which gets the same ctrl+c, has to tidy up the terminal first.
+// Without a plug-in it does nothing.
 func (c *Connection) LogIn(ctx context.Context) error {
 	k := c.login.current.Load().kube
 	if k.config.ExecProvider == nil {
@@ -86,15 +91,33 @@ func (c *Connection) LogIn(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("cannot log in to %s: %w", c.Server, err)
 	}
-	res, err := rt.RoundTrip(r)
-	if res != nil {
-		drain(res)
+	done := make(chan error, 1)
+	go func() {
+		// client-go does not end a plug-in, whatever becomes of the request.
+		res, err := rt.RoundTrip(r)
+		if res != nil {
+			drain(res)
+		}
+		done <- err
+	}()
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		select {
+		case err = <-done:
+		case <-time.After(pluginGrace):
+			return fmt.Errorf("cannot log in to %s: the login plug-in of the kubeconfig, %s, does not end; log in with %s first (%w)",
+				c.Server, text.Clean(k.config.ExecProvider.Command), c.LoginCommand(), ctx.Err())
+		}
 	}
 	if err != nil && !errors.Is(err, errLoggedIn) {
 		return fmt.Errorf("cannot log in to %s: the login plug-in of the kubeconfig failed: %w", c.Server, err)
 	}
 	return nil
 }
+
+// pluginGrace is how long a plug-in is given to end by itself.
+const pluginGrace = 2 * time.Second
 
 // errLoggedIn ends the request of LogIn before it reaches the network.
 var errLoggedIn = errors.New("the credentials are there")
