@@ -47,21 +47,41 @@ func Read(ctx context.Context, path string, in io.Reader) (*Dump, error) {
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the dump: %w", err)
+		return nil, notReadable(path, err)
 	}
 	if info.IsDir() {
 		if err := r.folder(path); err != nil {
-			return nil, err
+			return nil, notReadable(path, err)
 		}
 		return d.done(ctx)
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the dump: %w", err)
+		return nil, notReadable(path, err)
 	}
 	defer func() { _ = f.Close() }() // It was only read.
 	r.file(filepath.Base(path), f, 0)
 	return d.done(ctx)
+}
+
+// unreadable says why nothing of a dump could be read, and still is the error of the system.
+type unreadable struct {
+	words string
+	cause error
+}
+
+func (e *unreadable) Error() string { return e.words }
+func (e *unreadable) Unwrap() error { return e.cause }
+
+func notReadable(path string, err error) error {
+	do := ""
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		do = "; check the path after --from"
+	case errors.Is(err, fs.ErrPermission):
+		do = "; ask its owner for the right to read it"
+	}
+	return &unreadable{fmt.Sprintf("cannot read the dump %s: %s%s", text.Clean(path), reason(err), do), err}
 }
 
 type reader struct {
@@ -91,10 +111,7 @@ func (r *reader) folder(root string) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("cannot read the dump: %w", err)
-	}
-	return nil
+	return err //nolint:wrapcheck // Read says what it is about.
 }
 
 func relative(root, path string) string {
