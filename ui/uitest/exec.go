@@ -5,10 +5,14 @@ package uitest
 import (
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
+	"reflect"
+	"syscall"
 	"testing"
 
 	"github.com/creack/pty"
+	"golang.org/x/term"
 )
 
 // Exec starts a process on a pseudo-terminal of that size, as a shell would. It is
@@ -16,16 +20,28 @@ import (
 func Exec(t testing.TB, w, h int, cmd *exec.Cmd) *Terminal {
 	t.Helper()
 	x := newTerminal(t, w, h)
-	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: uint16(h), Cols: uint16(w)}) //nolint:gosec // A screen's size.
+	ours, theirs, err := pty.Open()
 	if err != nil {
 		x.close()
+		t.Fatalf("uitest: cannot open a pseudo-terminal: %v", err)
+	}
+	x.tty, x.before = ours, lineState(ours)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs, theirs, theirs
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err = x.setSize(w, h); err == nil {
+		err = cmd.Start()
+	}
+	_ = theirs.Close() // The process has it now.
+	if err != nil {
+		x.close()
+		_ = ours.Close()
 		t.Fatalf("uitest: cannot start %s: %v", cmd.Path, err)
 	}
-	go func() { _, _ = io.Copy(tty, x.keyboard) }()
+	go func() { _, _ = io.Copy(ours, x.keyboard) }()
 	go func() {
 		defer close(x.done)
 		// Ends with an error when the process has closed its side: that is its end.
-		_, _ = io.Copy(writeOnly{x}, tty)
+		_, _ = io.Copy(writeOnly{x}, ours)
 		if err := cmd.Wait(); err != nil {
 			x.err = fmt.Errorf("%s: %w", cmd.Path, err)
 		}
@@ -36,7 +52,38 @@ func Exec(t testing.TB, w, h int, cmd *exec.Cmd) *Terminal {
 		}
 		<-x.done
 		x.close()
-		_ = tty.Close()
+		_ = ours.Close()
 	})
 	return x
+}
+
+// HangUp takes the terminal away from the process that [Exec] started, as closing its
+// window does.
+func (x *Terminal) HangUp() {
+	x.t.Helper()
+	if err := x.tty.Close(); err != nil {
+		x.t.Fatalf("uitest: cannot close the pseudo-terminal: %v", err)
+	}
+}
+
+// setSize tells the pseudo-terminal its size; whoever runs on it gets a signal.
+func (x *Terminal) setSize(w, h int) error {
+	return pty.Setsize(x.tty, &pty.Winsize{Rows: uint16(h), Cols: uint16(w)}) //nolint:gosec,wrapcheck // A screen's size; a test says what failed.
+}
+
+// lineState is how a terminal treats what is typed (echo, line editing), nil if it cannot
+// be told.
+func lineState(tty *os.File) *term.State {
+	raw, err := tty.SyscallConn() // Fd would make reading from it block for ever.
+	if err != nil {
+		return nil
+	}
+	var s *term.State
+	_ = raw.Control(func(fd uintptr) { s, _ = term.GetState(int(fd)) }) //nolint:gosec // A file descriptor is a small number.
+	return s
+}
+
+// lineChanged says whether the terminal treats typing differently than before.
+func (x *Terminal) lineChanged() bool {
+	return x.before != nil && !reflect.DeepEqual(x.before, lineState(x.tty))
 }

@@ -44,13 +44,20 @@ func Run(t testing.TB, w, h int, program func(ctx context.Context, c Console) er
 	return x
 }
 
-// Resize changes the terminal's size and tells the program as terminals do that
-// report it in band (mode 2048).
+// Resize changes the terminal's size and tells the program: by a signal where it runs on
+// a pseudo-terminal, else as terminals do that report it in band (mode 2048).
 func (x *Terminal) Resize(w, h int) {
+	x.t.Helper()
 	x.mu.Lock()
 	x.emu.Resize(w, h)
 	x.mu.Unlock()
-	x.press(fmt.Appendf(nil, "\x1b[48;%d;%d;0;0t", h, w))
+	if x.tty == nil {
+		x.press(fmt.Appendf(nil, "\x1b[48;%d;%d;0;0t", h, w))
+		return
+	}
+	if err := x.setSize(w, h); err != nil {
+		x.t.Fatalf("uitest: cannot resize the pseudo-terminal: %v", err)
+	}
 }
 
 type readOnly struct{ x *Terminal }

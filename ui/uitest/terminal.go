@@ -12,6 +12,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +21,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/vt"
+	"golang.org/x/term"
 )
 
 // Deadline is how long a wait lasts unless [Terminal.Within] says otherwise.
@@ -42,21 +45,33 @@ type Terminal struct {
 	done     chan struct{}
 	err      error
 	within   time.Duration
+
+	modes map[ansi.Mode]bool // what was switched on and not off again.
+	// tty is our end of the pseudo-terminal of a process, and before its state before the
+	// process had it; nil for a program in-process.
+	tty    *os.File
+	before *term.State
 }
 
 func newTerminal(t testing.TB, w, h int) *Terminal {
-	term := &Terminal{t: t, emu: vt.NewEmulator(w, h), keyboard: newPipe(), done: make(chan struct{}), within: Deadline}
-	term.emu.SetCallbacks(vt.Callbacks{Title: func(s string) { term.title = s }})
-	term.emu.RegisterOscHandler(52, func(data []byte) bool {
+	x := &Terminal{
+		t: t, emu: vt.NewEmulator(w, h), keyboard: newPipe(), done: make(chan struct{}), within: Deadline, modes: map[ansi.Mode]bool{},
+	}
+	x.emu.SetCallbacks(vt.Callbacks{
+		Title:       func(s string) { x.title = s },
+		EnableMode:  func(m ansi.Mode) { x.modes[m] = true },
+		DisableMode: func(m ansi.Mode) { delete(x.modes, m) },
+	})
+	x.emu.RegisterOscHandler(52, func(data []byte) bool {
 		// The data is "52;c;BASE64".
 		if _, b64, ok := strings.Cut(strings.TrimPrefix(string(data), "52;"), ";"); ok {
-			term.clipboard = b64
+			x.clipboard = b64
 		}
 		return true
 	})
 	// What the emulator answers to queries comes back as if it were typed.
-	go func() { _, _ = io.Copy(term.keyboard, term.emu) }()
-	return term
+	go func() { _, _ = io.Copy(x.keyboard, x.emu) }()
+	return x
 }
 
 // close ends the emulator's answers and the keyboard.
@@ -128,6 +143,30 @@ func (x *Terminal) AltScreen() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.emu.IsAltScreen()
+}
+
+// GivenBack says what the program changed of the terminal and left so, empty when the
+// shell finds it as it was: the alternate screen, the cursor, mouse and paste modes, and
+// how typing is treated.
+func (x *Terminal) GivenBack() (left []string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.emu.IsAltScreen() {
+		left = append(left, "the alternate screen")
+	}
+	if x.emu.CursorHidden() {
+		left = append(left, "a hidden cursor")
+	}
+	for m := range x.modes {
+		if m != ansi.ModeTextCursorEnable && m != ansi.ModeAutoWrap {
+			left = append(left, fmt.Sprintf("mode %d", m.Mode()))
+		}
+	}
+	if x.tty != nil && x.lineChanged() {
+		left = append(left, "no echo or line editing")
+	}
+	slices.Sort(left)
+	return left
 }
 
 // KeepRaw keeps every byte that is written from now on, for [Terminal.Raw].
