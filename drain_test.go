@@ -394,13 +394,16 @@ func refusesOtherSupervisor(t *testing.T, lab *labtest.Lab) {
 	x.Kill()
 }
 
-// onward presses enter where that goes on, once a screen, until a text is there.
-func onward(x *screen, text string) {
+// onward presses enter where that goes on, once a screen, until one of the texts is there.
+func onward(x *screen, texts ...string) {
+	there := func(s string) bool {
+		return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(s, t) })
+	}
 	for {
-		s := x.Until("a step that is done, or "+text, func(s string) bool {
-			return strings.Contains(s, text) || strings.Contains(s, "enter goes on")
+		s := x.Until("a step that is over, or "+strings.Join(texts, " or "), func(s string) bool {
+			return there(s) || strings.Contains(s, "enter goes on")
 		})
-		if strings.Contains(s, text) {
+		if there(s) {
 			return
 		}
 		x.Press("enter")
@@ -454,14 +457,11 @@ func mended(t *testing.T, lab *labtest.Lab, x *screen, namespace, cluster, machi
 	t.Helper()
 	readOn(x)
 	x.Press("a")
-	x.Until("the rule holds", func(s string) bool {
-		return strings.Contains(s, "lets the drain skip") && strings.Contains(s, "goes on")
+	onward(x, "▸ 4 Wait", "✔ 4 Wait")
+	x.Until("the Machine is gone, and the step over", func(s string) bool {
+		return strings.Contains(s, machine+" is gone") && strings.Contains(s, "enter goes on")
 	})
-	x.Press("enter")
-	x.WaitFor("Wait for the Machine to go")
-	x.WaitFor(machine+" is gone", "goes on")
-	x.Press("enter")
-	x.WaitFor("Shall the rule stay?")
+	onward(x, "Shall the rule stay?")
 	if _, err := lab.Dynamic(t, "lab").Resource(machines).Namespace(namespace).Get(context.Background(), machine, metav1.GetOptions{}); err == nil {
 		t.Errorf("the screen says that %s is gone, and it is there", machine)
 	}
