@@ -78,7 +78,9 @@ type Options struct {
 // Requires are the Supervisor's resources without which nothing can be said about the
 // signatures: where one cannot be read, that nothing was found means nothing. What else
 // is missing makes a check unknown.
-func Requires() []string { return []string{"machines", "machinedrainrules"} }
+func Requires() []string {
+	return []string{"machines", "machinedrainrules", "virtualmachines", "virtualmachineservices", "endpoints"}
+}
 
 // Judge is a model.Judge: it finds every signature of All in a cluster, or, where there is none,
 // those of the Supervisor as a whole. A now that is zero means that durations are unknown.

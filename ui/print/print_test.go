@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"vksmedic/model"
+	"vksmedic/model/signature"
 )
 
 var now = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
@@ -19,8 +21,18 @@ func source(name string, s model.SourceState) model.Source {
 	return model.Source{Name: name, State: s, Seen: now.Add(-3 * time.Second)}
 }
 
-func readable() []model.Source {
-	return []model.Source{source("supervisor/machinedrainrules", model.SourceOK), source("supervisor/machines", model.SourceOK)}
+func readable() []model.Source { return except() }
+
+// except are all that the signatures require, read, but for the sources given.
+func except(others ...model.Source) []model.Source {
+	var out []model.Source
+	for _, r := range signature.Requires() {
+		n := "supervisor/" + r
+		if !slices.ContainsFunc(others, func(s model.Source) bool { return s.Name == n || strings.HasPrefix(s.Name, n+"@") }) {
+			out = append(out, source(n, model.SourceOK))
+		}
+	}
+	return append(out, others...)
 }
 
 func finding(s model.Severity) model.Finding {
@@ -55,7 +67,7 @@ func printed(t *testing.T, f Format, sn *model.Snapshot, o Options) string {
 
 // The JSON is an interface: names, order and forms of its fields stay.
 func TestJSONIsAsPromised(t *testing.T) {
-	sources := append(readable(), model.Source{Name: "supervisor/vks", State: model.SourceForbidden, Detail: "may not"}, model.Source{Name: "workload/team-a/web/pods", State: model.SourceWaiting})
+	sources := append([]model.Source{source("supervisor/machinedrainrules", model.SourceOK), source("supervisor/machines", model.SourceOK)}, model.Source{Name: "supervisor/vks", State: model.SourceForbidden, Detail: "may not"}, model.Source{Name: "workload/team-a/web/pods", State: model.SourceWaiting})
 	got := printed(t, JSON, snapshot(sources, finding(model.Warning)), Options{})
 	want := `{
   "apiVersion": "vksmedic/v1",
@@ -254,8 +266,6 @@ func TestMarkdown(t *testing.T) {
 }
 
 func TestExitCode(t *testing.T) {
-	with := func(s ...model.Source) []model.Source { return s }
-	rules, machines := source("supervisor/machinedrainrules", model.SourceOK), source("supervisor/machines", model.SourceOK)
 	dump := snapshot([]model.Source{source("file/x", model.SourceNotUnderstood)})
 	dump.Dump = true
 	for _, c := range []struct {
@@ -267,15 +277,17 @@ func TestExitCode(t *testing.T) {
 		{"critical", snapshot(readable(), finding(model.Critical)), Flagged},
 		{"warning", snapshot(readable(), finding(model.Warning)), Flagged},
 		{"info does not count", snapshot(readable(), finding(model.Info)), Clear},
-		{"Machines forbidden", snapshot(with(rules, source("supervisor/machines", model.SourceForbidden))), Blind},
-		{"Machines not served", snapshot(with(rules, source("supervisor/machines", model.SourceNotServed))), Blind},
-		{"Machines out of reach, something flagged", snapshot(with(rules, source("supervisor/machines", model.SourceUnreachable)), finding(model.Warning)), Flagged},
-		{"Machines still waited for", snapshot(with(rules, source("supervisor/machines", model.SourceWaiting))), Blind},
-		{"Machines old", snapshot(with(rules, source("supervisor/machines", model.SourceStale))), Clear},
-		{"one of two namespaces forbidden", snapshot(with(rules, source("supervisor/machines@team-a", model.SourceOK), source("supervisor/machines@team-b", model.SourceForbidden))), Blind},
-		{"rules not served: there are none", snapshot(with(machines, source("supervisor/machinedrainrules", model.SourceNotServed))), Clear},
-		{"rules forbidden", snapshot(with(machines, source("supervisor/machinedrainrules", model.SourceForbidden))), Blind},
-		{"what only supports is forbidden", snapshot(with(machines, rules, source("supervisor/vks", model.SourceForbidden), source("supervisor/endpoints", model.SourceForbidden))), Clear},
+		{"Machines forbidden", snapshot(except(source("supervisor/machines", model.SourceForbidden))), Blind},
+		{"Machines not served", snapshot(except(source("supervisor/machines", model.SourceNotServed))), Blind},
+		{"Machines out of reach, something flagged", snapshot(except(source("supervisor/machines", model.SourceUnreachable)), finding(model.Warning)), Flagged},
+		{"Machines still waited for", snapshot(except(source("supervisor/machines", model.SourceWaiting))), Blind},
+		{"Machines old", snapshot(except(source("supervisor/machines", model.SourceStale))), Clear},
+		{"one of two namespaces forbidden", snapshot(except(source("supervisor/machines@team-a", model.SourceOK), source("supervisor/machines@team-b", model.SourceForbidden))), Blind},
+		{"rules not served: there are none", snapshot(except(source("supervisor/machinedrainrules", model.SourceNotServed))), Clear},
+		{"Endpoints forbidden", snapshot(except(source("supervisor/endpoints", model.SourceForbidden))), Blind},
+		{"no VM Operator here", snapshot(except(source("supervisor/virtualmachines", model.SourceNotServed))), Clear},
+		{"rules forbidden", snapshot(except(source("supervisor/machinedrainrules", model.SourceForbidden))), Blind},
+		{"what only supports is forbidden", snapshot(except(source("supervisor/vks", model.SourceForbidden), source("supervisor/events", model.SourceForbidden))), Clear},
 		{"nothing was read at all", snapshot(nil), Blind},
 		{"a dump is all there is", dump, Clear},
 	} {
