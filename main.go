@@ -6,6 +6,7 @@
 //	vksmedic                       the dashboard, on the current kubeconfig context
 //	vksmedic --from ticket.tar.gz  the same on a dump, read-only
 //	vksmedic scan -o json          the findings, for scripts
+//	vksmedic capture               all that was looked at in one file, to hand on
 //
 // This file is flags and wiring; CONTRIBUTING.md says what is where.
 package main
@@ -20,6 +21,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -82,6 +84,7 @@ type settings struct {
 	from, asOf          string
 	output              string
 	timeout             time.Duration
+	taking              probes.Taking
 }
 
 func root(in io.Reader, out io.Writer) *cobra.Command {
@@ -109,7 +112,7 @@ Start it against the Supervisor's kubeconfig (kubectl vsphere login writes one).
 	f.StringVar(&s.from, "from", "", "read a dump instead: a file, a folder, a .tar.gz or - for standard input; read-only")
 	f.StringVar(&s.asOf, "as-of", "", "with --from: judge as of this time, RFC 3339 (default: the newest time in the dump)")
 	c.Flags().BoolVar(&s.readOnly, "read-only", false, "change nothing, whatever is pressed")
-	c.AddCommand(scanCommand(s, in, out), versionCommand(out))
+	c.AddCommand(scanCommand(s, in, out), captureCommand(s, in, out), versionCommand(out))
 	return c
 }
 
@@ -131,20 +134,49 @@ could be read, and 2 when not, or when it could not be done.`,
 	return c
 }
 
+func captureCommand(s *settings, in io.Reader, out io.Writer) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "capture",
+		Short: "Write all that is looked at into one file, to hand on",
+		Long: `capture looks once and writes what it saw into a .tar.gz: the objects as YAML, the ends of the logs
+of system pods that fail, and what could not be read and why. vksmedic --from FILE and
+vksmedic scan --from FILE judge it as the Supervisor was judged at that moment.
+
+No Secret is in it, no token, and no environment or command line of a pod. --redact replaces addresses
+and the names of hosts and users too; namespaces, clusters, Machines, nodes and pods keep their names.
+
+Exit status: 0 when the file is written, also where parts could not be read; 2 when nothing could.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return take(c.Context(), s, in, out, c.ErrOrStderr())
+		},
+	}
+	c.Flags().StringVarP(&s.taking.File, "output", "o", "", "the file to write (default: vksmedic-CONTEXT-TIME.tar.gz in this folder)")
+	c.Flags().StringVar(&s.taking.Cluster, "cluster", "", "only this cluster, NAME or NAMESPACE/NAME")
+	c.Flags().BoolVar(&s.taking.Redact, "redact", false, "replace addresses and the names of hosts and users by stand-ins")
+	c.Flags().DurationVar(&s.taking.Timeout, "timeout", time.Minute, "how long to wait for answers")
+	return c
+}
+
 func versionCommand(out io.Writer) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			v := version
-			if info, ok := debug.ReadBuildInfo(); ok && v == "" {
-				v = info.Main.Version
-			}
-			_, err := fmt.Fprintln(out, "vksmedic", v)
+			_, err := fmt.Fprintln(out, tool())
 			return err
 		},
 	}
+}
+
+// tool is the program's name and version.
+func tool() string {
+	v := version
+	if info, ok := debug.ReadBuildInfo(); ok && v == "" {
+		v = info.Main.Version
+	}
+	return strings.TrimSpace("vksmedic " + v)
 }
 
 // scan looks once and prints.
@@ -211,6 +243,35 @@ func look(ctx context.Context, s *settings, in io.Reader) (*model.Snapshot, erro
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	return probes.Once(ctx, conn, config, signature.Judge)
+}
+
+// take writes a capture, and tells on errOut how far it is.
+func take(ctx context.Context, s *settings, in io.Reader, out, errOut io.Writer) error {
+	if s.from != "" {
+		return fmt.Errorf("--from %s is a dump already: capture looks at a live Supervisor", s.from)
+	}
+	if s.timeout = s.taking.Timeout; s.timeout <= 0 {
+		return fmt.Errorf("--timeout %s: give it some time, such as 1m", s.timeout)
+	}
+	logs := ui.NewLog(logFile())
+	defer logs.Close()
+	conn, config, err := connect(ctx, s, logs)
+	if err != nil {
+		return err
+	}
+	if err := conn.LogIn(ctx); err != nil {
+		return err
+	}
+	line := print.NewLine(errOut, isTerminal(errOut))
+	t := s.taking
+	t.Tool, t.Report = tool(), line.Say
+	taken, err := probes.Take(ctx, conn, config, signature.Judge, t)
+	line.End()
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(out, "wrote", taken)
+	return err
 }
 
 func readDump(ctx context.Context, s *settings, in io.Reader) (*capture.Dump, *model.Snapshot, error) {
@@ -313,11 +374,13 @@ func dashboard(ctx context.Context, s *settings, in io.Reader, out io.Writer) er
 	if err != nil {
 		return err
 	}
+	captures := captures{conn: conn, config: config, live: live}
 	err = ui.Run(ctx, ui.Options{
-		In: in, Out: out, Where: where, Snapshots: live.Snapshots(), Refresh: live.Refresh, Attend: live.Attend,
+		In: in, Out: out, Where: where, Capture: captures.take, Snapshots: live.Snapshots(), Refresh: live.Refresh, Attend: live.Attend,
 		Reader: liveReader{live}, Wizard: wizard{runner}, Address: addresses(runner), Commands: commands, Log: logs.Lines(), Now: time.Now,
 	})
 	cancel()
+	captures.wait()
 	<-live.Ended()
 	return err
 }
@@ -413,9 +476,33 @@ func inside(t ui.Target) model.ClusterRef {
 type dumpReader struct{ dump *capture.Dump }
 
 func (r dumpReader) YAML(ctx context.Context, t ui.Target) (string, error) {
-	return r.dump.YAML(ctx, t.Ref)
+	return r.dump.YAML(ctx, inside(t), t.Ref)
 }
 
 func (r dumpReader) Describe(ctx context.Context, t ui.Target) (string, error) {
-	return r.dump.Describe(ctx, t.Ref)
+	return r.dump.Describe(ctx, inside(t), t.Ref)
 }
+
+// captures are those that are taken while the dashboard runs.
+type captures struct {
+	conn    *supervisor.Connection
+	config  probes.Config
+	live    *probes.Live
+	running sync.WaitGroup
+}
+
+// take writes a capture into the current folder. What the dashboard saw come and go is in it.
+func (c *captures) take(ctx context.Context, report func(string)) (string, error) {
+	c.running.Add(1)
+	defer c.running.Done()
+	config := c.config
+	config.Before = c.live.Latest()
+	taken, err := probes.Take(ctx, c.conn, config, signature.Judge, probes.Taking{Tool: tool(), Timeout: time.Minute, Report: report})
+	if err != nil {
+		return "", err
+	}
+	return taken.String(), nil
+}
+
+// wait waits until none is left that has to clean up.
+func (c *captures) wait() { c.running.Wait() }

@@ -338,7 +338,12 @@ func (f *fleet) bindings(m *Model) []key.Binding {
 	if m.snap != nil && len(m.snap.Clusters) > 0 {
 		out = append(out, k.Open)
 	}
-	out = append(out, k.Filter, k.Namespace, k.Sort, k.All, k.Quit, k.Refresh, k.Command, k.YAML, k.Describe)
+	out = append(out, k.Filter, k.Namespace, k.Sort)
+	if m.o.Capture != nil {
+		out = append(out, k.Capture)
+	}
+	// The line above the last says what shows all, where there is more.
+	out = append(out, k.Quit, k.All, k.Refresh, k.Command, k.YAML, k.Describe)
 	return append(out, k.moves()...)
 }
 
@@ -364,6 +369,8 @@ func (f *fleet) key(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) {
 	case key.Matches(k, m.keys.All):
 		f.all = !f.all
 		return nil, true
+	case key.Matches(k, m.keys.Capture):
+		return m.takeCapture(), true
 	}
 	return m.onList(f, k)
 }

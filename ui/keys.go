@@ -19,7 +19,7 @@ type KeyMap struct {
 	Open, YAML, Describe, Copy key.Binding
 
 	// The fleet.
-	Filter, Namespace, Sort, All key.Binding
+	Filter, Namespace, Sort, All, Capture key.Binding
 
 	// The evidence.
 	Walk, Unknown key.Binding
@@ -62,6 +62,7 @@ func Keys() *KeyMap {
 		Namespace: b("n", "namespace", "n"),
 		Sort:      b("s", "sort", "s"),
 		All:       b("a", "show all, or only what is flagged", "a"),
+		Capture:   b("C", "capture all into a file", "C"),
 
 		Walk:    b("enter", "walk the fix", "enter"),
 		Unknown: b("u", "what would settle the unknown", "u"),
@@ -97,7 +98,7 @@ type Group struct {
 func (k *KeyMap) Groups() []Group {
 	return []Group{
 		{"Everywhere", []key.Binding{k.Up, k.Down, k.PageUp, k.PageDown, k.Top, k.Bottom, k.Help, k.Command, k.Refresh, k.Back, k.Stop}},
-		{"The fleet", []key.Binding{k.Open, k.Filter, k.Namespace, k.Sort, k.All, k.YAML, k.Describe, k.Quit}},
+		{"The fleet", []key.Binding{k.Open, k.Filter, k.Namespace, k.Sort, k.All, k.Capture, k.YAML, k.Describe, k.Quit}},
 		{"A cluster, a Machine", []key.Binding{k.Open, k.YAML, k.Describe, k.Copy}},
 		{"The evidence", []key.Binding{k.Walk, k.Copy, k.YAML, k.Describe, k.Unknown}},
 		{"YAML, describe, logs", []key.Binding{k.Search, k.NextMatch, k.PrevMatch, k.Left, k.Right, k.Wrap, k.Copy}},
@@ -144,6 +145,8 @@ func shortHelp(b key.Binding) (string, string) {
 		return h.Key, "by hand"
 	case "what would settle the unknown":
 		return h.Key, "unknown"
+	case "capture all into a file":
+		return h.Key, "capture"
 	case "look again now":
 		return h.Key, "look again"
 	case "leave, nothing is lost":

@@ -44,6 +44,8 @@ type Model struct {
 	log      []LogLine
 	attended model.ClusterRef
 	quitting bool
+	// capturing is how far the capture is that is being written; nil when none is.
+	capturing <-chan string
 }
 
 // timer is tea.Tick: a message after a while.
@@ -117,7 +119,7 @@ func (m *Model) Init() tea.Cmd {
 
 // now is the time that ages are counted from: the clock's, or the dump's.
 func (m *Model) now() time.Time {
-	if m.snap != nil && m.snap.Dump {
+	if m.snap != nil && m.snap.Still() {
 		return m.snap.At
 	}
 	return m.o.Now()
@@ -184,6 +186,8 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 	case panicMsg:
 		m.log = keep(m.log, LogLine{At: m.o.Now(), Level: "error", Text: msg.stack})
 		return m.say(true, fmt.Sprintf("%s failed inside vksmedic: %v; :log has the details", msg.what, msg.cause))
+	case captureMsg:
+		return m.gotCapture(msg)
 	case viewerMsg:
 		return msg.viewer.got(m, msg)
 	case wizardMsg:
@@ -314,7 +318,7 @@ func (m *Model) leave() {
 }
 
 func (m *Model) refresh() tea.Cmd {
-	if m.snap != nil && m.snap.Dump {
+	if m.snap != nil && m.snap.Still() {
 		return m.say(false, "a dump does not change")
 	}
 	if m.o.Refresh != nil {
@@ -364,7 +368,7 @@ func guard(what string, f func() tea.Msg) tea.Cmd {
 
 // tick draws once a second, so that ages grow; a dump stands still.
 func (m *Model) tick() tea.Cmd {
-	if m.snap != nil && m.snap.Dump {
+	if m.snap != nil && m.snap.Still() {
 		return nil
 	}
 	return m.timer(time.Second, func(t time.Time) tea.Msg { return tickMsg(t) })

@@ -100,6 +100,10 @@ type Options struct {
 	Attend  func(model.ClusterRef)
 	Reader  Reader
 	Wizard  Wizard
+	// Capture writes all that is looked at into a file, which takes a while, tells report in a few words
+	// how far it is, and says where the file is and what it lacks. Nil where there is nothing to
+	// capture. It changes nothing anywhere else.
+	Capture func(ctx context.Context, report func(string)) (string, error)
 	// Address is where the article of a finding can be read, empty where there is none.
 	Address  func(*model.Finding) string
 	Commands <-chan remedies.Command

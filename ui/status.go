@@ -189,7 +189,7 @@ func (m *Model) sourcesLine(w int) string {
 	put := func(style *styles.Style, s string) { parts = append(parts, style.Render(s)) }
 	top, bad, waiting := m.supervisorSources(now)
 	switch {
-	case m.snap.Dump:
+	case m.snap.Still():
 		put(&st.Muted, plural(len(m.snap.Sources), "file", "files"))
 	case top < 0 && waiting > 0:
 		put(&st.Muted, "asking …")
@@ -261,7 +261,7 @@ func (m *Model) supervisorSources(now time.Time) (oldest time.Duration, bad []ba
 		if n > 1 {
 			words += " +" + itoa(n-1)
 		}
-		if a := firsts[state].Age(now); a > 0 && state != model.SourceForbidden && state != model.SourceNotServed && !m.snap.Dump {
+		if a := firsts[state].Age(now); a > 0 && state != model.SourceForbidden && state != model.SourceNotServed && !m.snap.Still() {
 			words += " " + text.Age(a)
 		}
 		bad = append(bad, badSources{state, words})

@@ -1,13 +1,9 @@
 package capture
 
 import (
-	"bytes"
-	"compress/flate"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"vksmedic/model"
@@ -29,17 +25,19 @@ type Dump struct {
 	NewestTime time.Time
 
 	files, understood int
+	taken             taken
+	places            []model.ClusterRef // alongside Objects: whose an object of a workload cluster is, where the path says so.
 	index             map[key]int
-	whole             []packedObject // alongside Objects.
-	packer            *flate.Writer
+	whole             []packedObject // alongside Objects, for a person who opens one.
+	packer            *packer
 }
 
 // key tells objects apart. Pods of different clusters may have the same name, so the UID
 // and the node count where there are any.
-type key struct{ kind, namespace, name, uid, node string }
-
-// packedObject is the whole object as packed JSON, for a person who opens it.
-type packedObject []byte
+type key struct {
+	kind, namespace, name, uid, node string
+	place                            model.ClusterRef
+}
 
 func newDump(path string) *Dump {
 	return &Dump{Path: path, index: map[key]int{}}
@@ -51,7 +49,7 @@ func (d *Dump) notUnderstood(file, why string) {
 	})
 }
 
-func (d *Dump) add(u map[string]any, o model.Object) {
+func (d *Dump) add(file string, u map[string]any, o model.Object) {
 	d.time(u)
 	m := o.GetMeta()
 	k := key{kind: m.Kind, namespace: m.Namespace, name: m.Name}
@@ -61,12 +59,16 @@ func (d *Dump) add(u map[string]any, o model.Object) {
 	case *model.Node, *model.Budget, *model.VolumeAttachment, *model.Namespace, *model.Event:
 		k.uid = m.UID
 	}
+	if loose(o) {
+		k.place, _ = clusterOfPath(file)
+	}
 	if i, ok := d.index[k]; ok {
 		d.Objects[i], d.whole[i] = o, d.pack(u)
 		return
 	}
 	d.index[k] = len(d.Objects)
 	d.Objects = append(d.Objects, o)
+	d.places = append(d.places, k.place)
 	d.whole = append(d.whole, d.pack(u))
 }
 
@@ -81,7 +83,10 @@ func (d *Dump) done(ctx context.Context) (*Dump, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("reading the dump was given up: %w", err)
 	}
-	s := model.Source{Name: "dump", State: model.SourceOK, Seen: d.NewestTime}
+	if d.taken.index != nil && !d.taken.index.At.IsZero() {
+		d.NewestTime = d.taken.index.At
+	}
+	s := model.Source{Name: dumpSource, State: model.SourceOK, Seen: d.NewestTime}
 	if len(d.Objects) == 0 {
 		s.Detail = "no object in it is one that is looked at"
 	}
@@ -90,18 +95,23 @@ func (d *Dump) done(ctx context.Context) (*Dump, error) {
 	return d, nil
 }
 
+// dumpSource is the source that stands for all of a dump.
+const dumpSource = "dump"
+
 // Store puts the dump's objects into a store.
 func (d *Dump) Store(judge model.Judge) *model.Store {
+	if d.taken.index != nil {
+		return d.captured(judge)
+	}
 	s := model.NewDumpStore(judge)
 	s.SetSupervisor(model.Supervisor{Context: text.Clean(d.Path), VKSDetail: "a dump does not say"})
 	for _, src := range d.Sources {
 		s.SetSource(src)
 	}
 	for _, o := range d.Objects {
-		switch o.(type) {
-		case *model.Node, *model.Pod, *model.Budget, *model.VolumeAttachment, *model.Namespace:
+		if loose(o) {
 			s.AddLoose(o)
-		default:
+		} else {
 			s.Put(o)
 		}
 	}
@@ -114,16 +124,20 @@ func (d *Dump) Snapshot(judge model.Judge, asOf time.Time) *model.Snapshot {
 	if asOf.IsZero() {
 		asOf = d.NewestTime
 	}
-	return d.Store(judge).Snapshot(asOf)
+	sn := d.Store(judge).Snapshot(asOf)
+	if d.taken.index != nil {
+		d.chosen(sn)
+	}
+	return sn
 }
 
 // ErrNotInDump says that the dump does not hold an object.
 var ErrNotInDump = errors.New("the dump does not hold it")
 
 // object returns a whole object.
-func (d *Dump) object(ref model.ObjectRef) (map[string]any, error) {
+func (d *Dump) object(in model.ClusterRef, ref model.ObjectRef) (map[string]any, error) {
 	for i, o := range d.Objects {
-		if o.GetMeta().Ref() != ref {
+		if o.GetMeta().Ref() != ref || d.places[i] != (model.ClusterRef{}) && d.places[i] != in {
 			continue
 		}
 		u, err := d.whole[i].unpack()
@@ -135,12 +149,13 @@ func (d *Dump) object(ref model.ObjectRef) (map[string]any, error) {
 	return nil, fmt.Errorf("cannot show %s: %w", ref, ErrNotInDump)
 }
 
-// YAML is an object of the dump as YAML, without managedFields.
-func (d *Dump) YAML(ctx context.Context, ref model.ObjectRef) (string, error) {
+// YAML is an object of the dump as YAML, without managedFields; in is the workload cluster that it is
+// in, which only a capture tells apart.
+func (d *Dump) YAML(ctx context.Context, in model.ClusterRef, ref model.ObjectRef) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", fmt.Errorf("cannot show %s: %w", ref, err)
 	}
-	u, err := d.object(ref)
+	u, err := d.object(in, ref)
 	if err != nil {
 		return "", err
 	}
@@ -151,12 +166,13 @@ func (d *Dump) YAML(ctx context.Context, ref model.ObjectRef) (string, error) {
 	return out, nil
 }
 
-// Describe is an object of the dump in words, with the events about it that the dump holds.
-func (d *Dump) Describe(ctx context.Context, ref model.ObjectRef) (string, error) {
+// Describe is an object of the dump in words, with the events about it that the dump holds; in is as
+// for YAML.
+func (d *Dump) Describe(ctx context.Context, in model.ClusterRef, ref model.ObjectRef) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", fmt.Errorf("cannot show %s: %w", ref, err)
 	}
-	u, err := d.object(ref)
+	u, err := d.object(in, ref)
 	if err != nil {
 		return "", err
 	}
@@ -176,37 +192,12 @@ func (d *Dump) Describe(ctx context.Context, ref model.ObjectRef) (string, error
 // pack keeps an object small: most of them are never opened. Nil where that fails; then it
 // is only not shown whole.
 func (d *Dump) pack(u map[string]any) packedObject {
-	raw, err := json.Marshal(u)
-	if err != nil {
-		return nil
-	}
-	var b bytes.Buffer
 	if d.packer == nil {
-		if d.packer, err = flate.NewWriter(&b, flate.BestSpeed); err != nil {
-			return nil
-		}
+		d.packer = &packer{}
 	}
-	d.packer.Reset(&b)
-	if _, err := d.packer.Write(raw); err != nil {
-		return nil
-	}
-	if err := d.packer.Close(); err != nil {
-		return nil
-	}
-	return bytes.Clone(b.Bytes())
-}
-
-func (p packedObject) unpack() (map[string]any, error) {
-	if p == nil {
-		return nil, errors.New("it could not be kept whole")
-	}
-	raw, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(p)), documentLimit*2))
+	p, err := d.packer.pack(u)
 	if err != nil {
-		return nil, fmt.Errorf("unpack: %w", err)
+		return nil
 	}
-	var u map[string]any
-	if err := json.Unmarshal(raw, &u); err != nil {
-		return nil, fmt.Errorf("decode: %w", err)
-	}
-	return u, nil
+	return p
 }

@@ -106,11 +106,18 @@ func (f *filed) object(u map[string]any) {
 		f.objects++ // Known, and never looked into.
 		return
 	}
+	if mine, trouble := f.dump.own(u); mine {
+		f.objects++
+		if trouble != "" {
+			f.trouble(trouble)
+		}
+		return
+	}
 	o, err := object.Row(u)
 	switch {
 	case err == nil:
 		f.objects++
-		f.dump.add(u, o)
+		f.dump.add(f.name, u, o)
 	case errors.Is(err, object.ErrUnknownKind):
 		f.objects++
 		f.dump.time(u)

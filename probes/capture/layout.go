@@ -1,0 +1,100 @@
+package capture
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"vksmedic/model"
+)
+
+// Where things stand in a capture:
+//
+//	vksmedic-capture/index.yaml
+//	vksmedic-capture/supervisor/namespaces/<namespace>/<resource>/<name>.yaml
+//	vksmedic-capture/supervisor/cluster-scoped/<resource>/<name>.yaml
+//	vksmedic-capture/workload/<namespace>/<cluster>/look.yaml
+//	vksmedic-capture/workload/<namespace>/<cluster>/namespaces/<namespace>/<resource>/<name>.yaml
+//	vksmedic-capture/workload/<namespace>/<cluster>/cluster-scoped/<resource>/<name>.yaml
+//
+// Only the part up to the cluster means something to the reader: it says whose a node or pod is.
+const (
+	topFolder      = "vksmedic-capture"
+	workloadFolder = "workload"
+)
+
+// pathOf is where an object stands, without its ending. The names have been redacted.
+func pathOf(in model.ClusterRef, kind, namespace, name string) string {
+	parts := []string{topFolder, "supervisor"}
+	if in != (model.ClusterRef{}) {
+		parts = []string{topFolder, workloadFolder, segment(in.Namespace), segment(in.Name)}
+	}
+	if namespace == "" {
+		parts = append(parts, "cluster-scoped")
+	} else {
+		parts = append(parts, "namespaces", segment(namespace))
+	}
+	return strings.Join(append(parts, segment(resourceOf(kind)), segment(name)), "/")
+}
+
+func lookPath(ref model.ClusterRef) string {
+	return strings.Join([]string{topFolder, workloadFolder, segment(ref.Namespace), segment(ref.Name), lookFile}, "/")
+}
+
+// segment makes a name fit to be one part of a path on every system.
+func segment(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_', c == '.' && i > 0:
+			b.WriteByte(c)
+		default:
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	if b.Len() == 0 {
+		return "%"
+	}
+	return b.String()
+}
+
+// clusterOfPath is the workload cluster that a file of a capture belongs to.
+func clusterOfPath(file string) (model.ClusterRef, bool) {
+	parts := strings.Split(strings.ReplaceAll(file, "\\", "/"), "/")
+	i := slices.Index(parts, workloadFolder)
+	if i < 0 || len(parts) < i+4 {
+		return model.ClusterRef{}, false
+	}
+	ns, err := url.PathUnescape(parts[i+1])
+	if err != nil {
+		return model.ClusterRef{}, false
+	}
+	name, err := url.PathUnescape(parts[i+2])
+	return model.ClusterRef{Namespace: ns, Name: name}, err == nil
+}
+
+// resourceOf is the plural of a kind, as kubectl calls it.
+func resourceOf(kind string) string {
+	k := strings.ToLower(kind)
+	switch {
+	case strings.HasSuffix(k, "s"):
+		return k
+	case strings.HasSuffix(k, "y"):
+		return strings.TrimSuffix(k, "y") + "ies"
+	}
+	return k + "s"
+}
+
+// onNodes are the nodes of which all pods are known, sorted.
+func onNodes(m map[string]bool) []string {
+	var out []string
+	for _, n := range slices.Sorted(maps.Keys(m)) {
+		if m[n] {
+			out = append(out, n)
+		}
+	}
+	return out
+}
