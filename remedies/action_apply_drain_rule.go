@@ -109,7 +109,7 @@ func reaches(s *scene, pv *Preview, c *change) {
 			pv.Reaches = append(pv.Reaches, "no other cluster: there is none in "+s.cluster.Namespace+" now")
 		}
 		if n > 0 {
-			pv.Reaches = append(pv.Reaches, fmt.Sprintf("in all %s in %s now", text.Plural(n, "Machine"), s.cluster.Namespace))
+			pv.Reaches = append(pv.Reaches, fmt.Sprintf("%s in %s now", text.Plural(n, "Machine"), s.cluster.Namespace))
 		}
 		pv.Means = append(pv.Means, "It also counts for clusters that come later, and for nodes that a health check replaces.")
 	} else {

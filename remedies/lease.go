@@ -42,7 +42,7 @@ type lease struct {
 	host    string
 	now     func() time.Time
 	since   time.Time // when we came; zero until the Lease was taken.
-	log     func(line string, err error, took time.Duration)
+	log     func(line string, back bool, err error, took time.Duration) // back: it was given back.
 	context string
 }
 
@@ -181,7 +181,9 @@ func (l *lease) keepOnce(ctx context.Context) ([]presence, error) {
 			"metadata": map[string]any{"name": l.name(), "namespace": l.cluster.Namespace}}}
 		l.hold(u, start)
 		_, err = l.client().Create(ctx, u, metav1.CreateOptions{FieldManager: fieldManager})
-		l.say(first, "create", u, err, start)
+		if first {
+		l.say("create", false, u, err, start)
+	}
 		if err == nil && first {
 			l.since = start
 		}
@@ -201,7 +203,9 @@ func (l *lease) keepOnce(ctx context.Context) ([]presence, error) {
 		l.standBeside(u, start)
 	}
 	_, err = l.client().Update(ctx, u, metav1.UpdateOptions{FieldManager: fieldManager})
-	l.say(first, "replace", u, err, start)
+	if first {
+		l.say("replace", false, u, err, start)
+	}
 	if err == nil && l.since.IsZero() {
 		l.since = start
 	}
@@ -279,7 +283,7 @@ func (l *lease) giveBack(ctx context.Context) error {
 		unstructured.RemoveNestedField(u.Object, "spec", "acquireTime")
 	}
 	_, err = l.client().Update(ctx, u, metav1.UpdateOptions{FieldManager: fieldManager})
-	l.say(true, "replace", u, err, start)
+	l.say("replace", true, u, err, start)
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("cannot give back lease %s/%s, it ends by itself in %s: %w", l.cluster.Namespace, l.name(), leaseFor, err)
 	}
@@ -290,13 +294,13 @@ func (l *lease) giveBack(ctx context.Context) error {
 func (l *lease) remove(ctx context.Context, u *unstructured.Unstructured, start time.Time) error {
 	uid, rv := u.GetUID(), u.GetResourceVersion()
 	err := l.client().Delete(ctx, l.name(), metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid, ResourceVersion: &rv}})
-	l.say(true, "delete", u, err, start)
+	l.say("delete", true, u, err, start)
 	return err //nolint:wrapcheck // decides only what is tried next.
 }
 
 // say puts a line into the log of commands: for taking and giving back, not for every renewal.
-func (l *lease) say(worth bool, what string, u *unstructured.Unstructured, err error, start time.Time) {
-	if !worth || l.log == nil {
+func (l *lease) say(what string, back bool, u *unstructured.Unstructured, err error, start time.Time) {
+	if l.log == nil {
 		return
 	}
 	c := newChange(verbCreate, leaseResource(), "Lease", l.cluster.Namespace, l.name())
@@ -307,5 +311,5 @@ func (l *lease) say(worth bool, what string, u *unstructured.Unstructured, err e
 	case "delete":
 		c.Verb = verbDelete
 	}
-	l.log(c.command(l.context), err, l.now().Sub(start))
+	l.log(c.command(l.context), back, err, l.now().Sub(start))
 }

@@ -147,7 +147,7 @@ func (s *scene) agentPods(ctx context.Context, label string) ([]model.Pod, error
 	}
 	dyn, err := s.workload(ctx, s.cluster)
 	if err != nil {
-		return nil, fmt.Errorf("cannot look into cluster %s: %w", s.cluster, err)
+		return nil, err //nolint:wrapcheck // it names the cluster already.
 	}
 	const plenty = 500
 	l, err := dyn.Resource(schema.GroupVersionResource{Version: "v1", Resource: "pods"}).List(ctx, metav1.ListOptions{LabelSelector: label, Limit: plenty})

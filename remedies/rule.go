@@ -96,7 +96,7 @@ func decideRule(q ruleQuestion) ruleAnswer {
 		a.blocked = "no rule helps: " + a.warnings[len(a.warnings)-1]
 		return a
 	case len(open) == 0 && !ownBroken:
-		a.done = coveredBy(plan, pods)
+		a.done = coveredBy(plan, pods) + " already"
 		return a
 	}
 	if own != nil && q.extend(&a, own, plan, open, shadows) {
@@ -144,9 +144,9 @@ func coveredBy(plan *drain.Plan, pods []drain.Subject) string {
 		}
 	}
 	if len(rules) == 0 {
-		return "the agents carry the label " + drain.PodLabel + " and are skipped already"
+		return "the agents carry the label " + drain.PodLabel + " and are skipped"
 	}
-	return "MachineDrainRule " + list(slices.Sorted(maps.Keys(rules))) + " lets the drain skip the agents already"
+	return "MachineDrainRule " + list(slices.Sorted(maps.Keys(rules))) + " lets the drain skip the agents"
 }
 
 // create makes a rule of its own: under the article's name, or one that comes before the

@@ -64,8 +64,12 @@ func (r *Runner) newWalk(a *Article, b beginning) *Walk {
 	}
 	w.steps[0].state = StateCurrent
 	w.lease = &lease{dyn: r.cfg.Supervisor.Dynamic(), cluster: b.Cluster, walk: b.ID, who: r.cfg.Who, host: r.cfg.Host, now: r.cfg.Now,
-		context: r.cfg.Context, log: func(line string, err error, took time.Duration) {
-			c := Command{At: r.cfg.Now(), Line: line, Where: r.cfg.Context + ": so that others see who works on " + b.Cluster.String(), Took: took}
+		context: r.cfg.Context, log: func(line string, back bool, err error, took time.Duration) {
+			why := "so that others see who works on "
+			if back {
+				why = "so that others see that you are done with "
+			}
+			c := Command{At: r.cfg.Now(), Line: line, Where: r.cfg.Context + ": " + why + b.Cluster.String(), Took: took}
 			if err != nil {
 				c.Err = short(err)
 			}

@@ -271,11 +271,15 @@ func (v *evidence) detail(m *Model, f *model.Finding, w, h, below int) []string 
 		more = " ↓ " + plural(below, "more line", "more lines") + " ─"
 	}
 	out := []string{st.Muted.Render(strings.Repeat("─", max(0, w-width(more))) + more)}
-	put := func(name, s string) {
+	put := func(name, s string, most int) {
 		if s == "" {
 			return
 		}
-		for i, l := range wrap(s, w-11) {
+		lines := wrap(s, w-11)
+		if most = max(most, 1); len(lines) > most {
+			lines = append(lines[:most-1:most-1], cutEnd(lines[most-1], w-11-len(" … c copies all"))+" … c copies all")
+		}
+		for i, l := range lines {
 			lead := pad(name, 10, false)
 			if i > 0 {
 				lead = pad("", 10, false)
@@ -284,20 +288,21 @@ func (v *evidence) detail(m *Model, f *model.Finding, w, h, below int) []string 
 		}
 	}
 	weight := map[model.Weight]string{model.Required: "must be yes", model.Deciding: "decides", model.Supporting: "supports, decides nothing"}
-	put(string(k.Verdict), clean(k.Detail))
+	settle := ""
 	if k.Verdict == model.Unknown {
-		settle := clean(k.Settle)
-		if settle == "" {
+		if settle = clean(k.Settle); settle == "" {
 			settle = "nothing that is known here"
 		}
-		put("settled by", settle)
 	}
+	// What would settle it has its room before all that is said about it.
+	put(string(k.Verdict), clean(k.Detail), h-2-len(wrap(settle, w-11)))
+	put("settled by", settle, h)
 	src := clean(k.Source)
 	if !k.Seen.IsZero() {
 		src += ", " + exact(k.Seen)
 	}
-	put("source", src)
-	put("weight", weight[k.Weight])
+	put("source", src, 2)
+	put("weight", weight[k.Weight], 1)
 	if len(out) > h {
 		out = out[:h]
 	}

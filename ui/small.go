@@ -119,7 +119,7 @@ func (s *commandLog) rows(m *Model, w int) []row {
 		if c.Took > 0 {
 			tail += " " + c.Took.Round(time.Millisecond).String()
 		}
-		rows = append(rows, row{id: commandID(c, i), text: style.Render(sign) + " " + st.Muted.Render(c.At.Format("15:04:05")+"  "+tail)})
+		rows = append(rows, row{id: commandID(c, i), text: style.Render(sign) + " " + st.Muted.Render(c.At.UTC().Format("15:04:05Z")+"  "+tail)})
 		lead := "  $ "
 		for _, part := range strings.Split(text.CleanLines(c.Line), "\n") {
 			for _, l := range wrapHard(part, w-6) {
@@ -182,7 +182,7 @@ func (s *logView) rows(m *Model, w int) []row {
 				lead := pad("", 19, false)
 				id := ""
 				if j == 0 && n == 0 {
-					lead = st.Muted.Render(l.At.Format("15:04:05")) + "  " + style.Render(pad(cutEnd(clean(l.Level), 7), 9, false))
+					lead = st.Muted.Render(l.At.UTC().Format("15:04:05Z")) + " " + style.Render(pad(cutEnd(clean(l.Level), 7), 9, false))
 					id = itoa(i)
 				}
 				rows = append(rows, row{id: id, text: lead + x})

@@ -414,7 +414,7 @@ func (w *wizard) bindings(m *Model) []key.Binding {
 	idle := w.busy == "" && w.walk != nil
 	switch {
 	case w.closed():
-		return append([]key.Binding{k.Leave}, k.moves()...)
+		return append([]key.Binding{k.Back}, k.moves()...)
 	case w.canGoOn() && w.choosable():
 		out = append(out, k.Choose)
 	case w.canGoOn():
@@ -505,6 +505,9 @@ func (w *wizard) pressApply(m *Model) tea.Cmd {
 	p := w.applicable()
 	switch {
 	case p == nil:
+		if why := w.refused(); why != "" {
+			return m.say(true, "nothing is applied: "+why)
+		}
 		return nil // There is nothing that could be meant: typed ahead, or a slip.
 	case w.arm.token == p.Token && w.arm.unread() > 0:
 		return m.say(false, "read on to the end first: "+plural(w.arm.unread(), "line", "lines")+" below")
@@ -514,6 +517,18 @@ func (w *wizard) pressApply(m *Model) tea.Cmd {
 		return w.askName(m, p)
 	}
 	return w.apply(m, p.Token, "")
+}
+
+// refused is why the change that is shown cannot be applied; empty where none is shown.
+func (w *wizard) refused() string {
+	s, p := w.step(), w.view.Preview
+	switch {
+	case s == nil || p == nil || s.Kind != remedies.StepChange || over(s.State) || p.Done != "" || w.busy != "":
+		return ""
+	case p.Blocked != "":
+		return p.Blocked
+	}
+	return w.view.ReadOnly
 }
 
 // askName opens the line into which the target's name is typed.

@@ -106,6 +106,40 @@ func TestTroubleOfTheWalk(t *testing.T) {
 	}
 }
 
+// TestRefusedInWords: where a change cannot be applied, its key says why.
+func TestRefusedInWords(t *testing.T) {
+	s := rescue()
+	enter := s.enter
+	s.enter = func(s *script) {
+		enter(s)
+		if p := s.view.Preview; p != nil {
+			p.Blocked = "you may not create machinedrainrules in team-a: forbidden"
+		}
+	}
+	d := walked(t, s)
+	d.keys("enter", "enter", "G", "a")
+	wants(t, d, "nothing is applied: you may not create machinedrainrules in team-a: forbidden")
+	if got := s.appliedSoFar(); len(got) > 0 {
+		t.Errorf("applied %v", got)
+	}
+}
+
+// TestWhatSettlesTheUnknownHasRoom, however much is said about it.
+func TestWhatSettlesTheUnknownHasRoom(t *testing.T) {
+	sn := picture()
+	for _, c := range sn.Clusters {
+		for i := range c.Findings {
+			for j := range c.Findings[i].Evidence {
+				c.Findings[i].Evidence[j].Detail = strings.Repeat("much is said about it, ", 40)
+			}
+		}
+	}
+	d := newDesk(t, 80, 24, Options{})
+	d.send(snapshotMsg{sn})
+	d.keys("enter", "enter", "u")
+	wants(t, d, "settled by", "ask for get on packageinstalls", "c copies all")
+}
+
 // TestConditionsInWords knows every condition that the controllers were seen to write.
 func TestConditionsInWords(t *testing.T) {
 	files, err := filepath.Glob("../testdata/recorded/*.yaml")

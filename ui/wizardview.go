@@ -235,7 +235,7 @@ func (w *wizard) content(m *Model, width int) (lines []string, at int) {
 	switch {
 	case w.progress != nil && (s.Kind == remedies.StepWait || s.Kind == remedies.StepChange):
 		w.showFacts(&c)
-		c.progress(w.progress)
+		c.progress(w.progress, stepNote(s))
 	case s.Kind == remedies.StepChange && w.view.Preview != nil:
 		w.showFacts(&c)
 		c.preview(w.view.Preview, w.view.ReadOnly, w.view.Others)
@@ -351,7 +351,7 @@ func (c *contentLines) preview(p *remedies.Preview, readOnly string, told []stri
 		}
 		c.blank()
 	}
-	if readOnly != "" {
+	if readOnly != "" && !strings.Contains(p.Blocked, readOnly) {
 		c.sentence(&st.Warn, signWarn+" ", "read-only: "+clean(readOnly))
 	}
 	if p.Blocked != "" {
@@ -450,7 +450,8 @@ func (c *contentLines) choice(x *remedies.Choice, option int, made bool) int {
 	return at
 }
 
-func (c *contentLines) progress(p *remedies.Progress) {
+// progress draws how far a wait is; told is what stands above it already.
+func (c *contentLines) progress(p *remedies.Progress, told string) {
 	st := &c.m.styles
 	titleWidth := 0
 	for _, s := range p.Stages {
@@ -477,8 +478,10 @@ func (c *contentLines) progress(p *remedies.Progress) {
 			}
 		}
 	}
-	c.blank()
-	if p.Last != "" {
+	if len(p.Stages) > 0 {
+		c.blank()
+	}
+	if p.Last != "" && clean(p.Last) != told {
 		c.sentence(&st.Muted, "last: ", text.CleanLines(text.Limit(p.Last, longestLine)))
 	}
 	now := c.m.o.Now()
