@@ -251,20 +251,43 @@ func (f *fleet) cells(m *Model, e *fleetEntry, now time.Time) []cell {
 	return []cell{
 		{sign, style}, {clusterName(c.Ref), nil}, {replicasWords(cp), cpStyle}, {replicasWords(workers), workersStyle},
 		{e.version, nil}, {moving, movingStyle}, {words, findingStyle}, {started, &st.Muted},
-		{class, &st.Muted}, {endpoint, &st.Muted}, {knownAge(c, now), &st.Muted},
+		{class, &st.Muted}, {endpoint, &st.Muted}, {knownAge(m.snap, c, now), &st.Muted},
 	}
 }
 
-// knownAge is how old the knowledge of a cluster's inside is.
-func knownAge(c *model.Cluster, now time.Time) string {
-	s := c.Workload.NodesSource
-	if s.Seen.IsZero() {
+// knownAge is how old the oldest is that is known of a cluster: its inside, or its objects
+// on the Supervisor where those are not watched at the moment.
+func knownAge(sn *model.Snapshot, c *model.Cluster, now time.Time) string {
+	a := time.Duration(-1)
+	if s := c.Workload.NodesSource; !s.Seen.IsZero() {
+		a = s.Age(now)
+	}
+	if sn != nil && !sn.Still() {
+		for i := range sn.Sources {
+			s := &sn.Sources[i]
+			if (s.State == model.SourceStale || s.State == model.SourceUnreachable) && !s.Seen.IsZero() && aboutMachines(s.Name, c.Ref.Namespace) {
+				a = max(a, s.Age(now))
+			}
+		}
+	}
+	if a < 0 {
 		return "—"
 	}
-	if a := s.Age(now); a >= 0 {
-		return text.Age(a)
+	return text.Age(a)
+}
+
+// aboutMachines says whether a source of the Supervisor is one that a cluster's line in
+// the fleet rests on.
+func aboutMachines(source, namespace string) bool {
+	name, in, _ := strings.Cut(strings.TrimPrefix(source, "supervisor/"), "@")
+	if in != "" && in != namespace {
+		return false
 	}
-	return "—"
+	switch name {
+	case "clusters", "kubeadmcontrolplanes", "machinedeployments", "machines":
+		return true
+	}
+	return false
 }
 
 func (f *fleet) rows(m *Model, w int) []row {

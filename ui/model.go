@@ -30,7 +30,9 @@ type Model struct {
 	w, h    int
 	profile colorprofile.Profile
 	dark    bool
-	styles  styles.Styles
+	// answered says that the terminal was asked for its background, and said.
+	answered bool
+	styles   styles.Styles
 
 	snap     *model.Snapshot
 	fleet    *fleet
@@ -144,8 +146,13 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 	case tea.ColorProfileMsg:
 		m.profile = msg.Profile
 		m.styles = styles.New(m.profile, m.dark)
+	case tea.EnvMsg:
+		if !m.answered { // What the terminal itself says counts more.
+			m.dark = !lightBackground(msg.Getenv("COLORFGBG"))
+			m.styles = styles.New(m.profile, m.dark)
+		}
 	case tea.BackgroundColorMsg:
-		m.dark = msg.IsDark()
+		m.answered, m.dark = true, msg.IsDark()
 		m.styles = styles.New(m.profile, m.dark)
 	case tea.KeyPressMsg:
 		return m.press(msg)
@@ -198,6 +205,13 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		}
 	}
 	return nil
+}
+
+// lightBackground reads COLORFGBG, which terminals set that do not answer when asked: the
+// numbers of the text's colour and of the background's, the last one, 7 and 15 being white.
+func lightBackground(colorfgbg string) bool {
+	back := colorfgbg[strings.LastIndexByte(colorfgbg, ';')+1:]
+	return back == "7" || back == "15"
 }
 
 func keep[T any](all []T, one T) []T {
