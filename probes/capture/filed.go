@@ -41,6 +41,9 @@ func (f *filed) anyDocument(u map[string]any) { f.document(u, false) }
 func (f *filed) document(u map[string]any, hasItems bool) {
 	kind, _ := u["kind"].(string)
 	items, isList := u["items"].([]any)
+	if v, ok := u["items"]; ok && v == nil && strings.HasSuffix(kind, "List") {
+		isList = true // How Go writes an empty one.
+	}
 	if !hasItems && !isList {
 		f.object(u)
 		return

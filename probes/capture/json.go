@@ -72,6 +72,9 @@ func (f *filed) jsonObject(d *json.Decoder, m *meter) error {
 		switch {
 		case err != nil:
 			return err //nolint:wrapcheck // json says it in words.
+		case t == nil: // How Go writes an empty list.
+			hasItems = true
+			f.listOf(u)
 		case t == json.Delim('['):
 			hasItems = true
 			f.listOf(u)

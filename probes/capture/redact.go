@@ -288,23 +288,33 @@ func alone(s string, from, to int, separators string) bool {
 
 // replaceV6 looks at every run of what may be in an IPv6 address: it may stand between colons.
 func (r *Redactor) replaceV6(s string) string {
-	return v6Form.ReplaceAllStringFunc(s, func(run string) string {
-		from, to := 0, len(run)
-		for to > 0 && (run[to-1] == '.' || run[to-1] == ':' && !strings.HasSuffix(run[:to], "::")) {
+	found := v6Form.FindAllStringIndex(s, -1)
+	if found == nil {
+		return s
+	}
+	var b strings.Builder
+	done := 0
+	for _, f := range found {
+		from, to := f[0], f[1]
+		for to > from && (s[to-1] == '.' || s[to-1] == ':' && !strings.HasSuffix(s[from:to], "::")) {
 			to--
 		}
-		if strings.HasPrefix(run, ":") && !strings.HasPrefix(run, "::") {
-			from = 1
+		colon := strings.HasPrefix(s[from:to], ":") && !strings.HasPrefix(s[from:to], "::")
+		if colon {
+			from++
 		}
-		if from >= to {
-			return run
+		// Letters beside it: part of a word.
+		if from >= to || !colon && from > 0 && wordByte(s[from-1]) || to == f[1] && to < len(s) && wordByte(s[to]) {
+			continue
 		}
-		by, ok := r.address(run[from:to])
-		if !ok {
-			return run
+		if by, ok := r.address(s[from:to]); ok {
+			b.WriteString(s[done:from])
+			b.WriteString(by)
+			done = to
 		}
-		return run[:from] + by + run[to:]
-	})
+	}
+	b.WriteString(s[done:])
+	return b.String()
 }
 
 // address is the stand-in of an IP address: one of the ranges that are kept for tests and documents.

@@ -183,10 +183,12 @@ func cleanString(s string) string {
 	if strings.Contains(s, "eyJ") {
 		s = webToken.ReplaceAllString(s, leftOut)
 	}
-	if len(s) > len("bearer ")+16 {
-		if l := strings.ToLower(s); strings.Contains(l, "bearer") {
+	if len(s) > len("token ")+16 {
+		l := strings.ToLower(s)
+		if strings.Contains(l, "bearer") {
 			s = bearer.ReplaceAllString(s, "${1}"+leftOut)
-		} else if strings.Contains(l, "token") {
+		}
+		if strings.Contains(l, "token") {
 			s = joinToken.ReplaceAllString(s, "${1}"+leftOut)
 		}
 	}
