@@ -96,7 +96,7 @@ func (o *seen) addRules(ctx context.Context, s *scene, m *model.Machine, groups 
 		if v.State == drain.InvalidRule || v.State == drain.OtherBehaviour {
 			sign = '!'
 		}
-		o.add(sign, "MachineDrainRule %s: %s; %s", v.Name, v.State, v.Why)
+		o.add(sign, "MachineDrainRule %s: %s; %s", v.Name, strings.ReplaceAll(string(v.State), "-", " "), v.Why)
 	}
 	return nil
 }

@@ -30,19 +30,19 @@ func (v *clusterView) name() string                             { return cluster
 
 func (v *clusterView) bindings(m *Model) []key.Binding {
 	k := m.keys
-	return append([]key.Binding{k.Open, k.YAML, k.Describe, k.Copy, k.Refresh, k.Back}, k.moves()...)
+	return append([]key.Binding{k.Open, k.Filter, k.YAML, k.Describe, k.Copy, k.Back, k.Refresh}, k.moves()...)
 }
 
 func (v *clusterView) key(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) {
 	if key.Matches(k, m.keys.Copy) {
 		return m.copyRow(v), true
 	}
-	return m.onList(v, k)
+	return m.onFiltered(v, k)
 }
 
 // copyRow copies the name of the object that one is on.
 func (m *Model) copyRow(s listed) tea.Cmd {
-	if r := s.theList().selected(s.rows(m, lay(m.w, m.h).body.w)); r != nil && r.target != nil {
+	if r := s.theList().selected(m.rowsOf(s, lay(m.w, m.h).body.w)); r != nil && r.target != nil {
 		return m.copy("its name", r.target.Ref.Name)
 	}
 	return m.say(false, "there is no name on this line")
@@ -144,7 +144,7 @@ func (v *clusterView) rows(m *Model, w int) []row {
 	}
 	widths := columnWidths(cols, natural, w-1)
 	if len(c.Machines) > 0 {
-		rows = append(rows, line(drawHead(cols, widths, &st.Head)))
+		rows = append(rows, row{text: drawHead(cols, widths, &st.Head), head: true})
 	}
 	machines := func(of func(*model.Machine) bool) {
 		for i, x := range c.Machines {
@@ -313,6 +313,12 @@ func (v *clusterView) around(m *Model, c *model.Cluster, w int) []row {
 		}
 		add("MachineSet", words, style, &x.Meta, true)
 	}
+	if x := c.InfraCluster; x != nil {
+		add(clean(x.Kind), clean(x.Name), nil, &x.Meta, true)
+	}
+	for _, x := range c.Templates {
+		add("VM template", clean(x.Name)+"   "+clean(strings.TrimSpace(x.Class+"  "+x.Image)), &st.Muted, &x.Meta, false)
+	}
 	for _, x := range c.HealthChecks {
 		words := clean(x.Name)
 		if x.Paused {
@@ -335,6 +341,21 @@ func (v *clusterView) around(m *Model, c *model.Cluster, w int) []row {
 			words, style = words+"   invalid: "+clean(x.Invalid), &st.Danger
 		}
 		add("drain rule", words, style, &x.Meta, false)
+	}
+	for i := range c.Workload.Budgets {
+		b := &c.Workload.Budgets[i]
+		words, style := clean(b.Namespace+"/"+b.Name)+"   "+budgetWords(b), &st.Muted
+		if b.DisruptionsAllowed <= 0 {
+			style = &st.Warn
+		}
+		ref := b.Ref()
+		if ref.Kind == "" {
+			ref.Kind = "PodDisruptionBudget"
+		}
+		rows = append(rows, row{
+			id: "budget " + ref.String(), target: &Target{Ref: ref, Cluster: c.Ref, Workload: true},
+			text: pad("budget", 16, false) + " " + style.Render(cutEnd(words, max(10, w-18))),
+		})
 	}
 	have := map[string]bool{}
 	for _, x := range c.Machines {
@@ -360,6 +381,18 @@ func (v *clusterView) around(m *Model, c *model.Cluster, w int) []row {
 		}
 	}
 	return rows
+}
+
+// budgetWords says whether a disruption budget lets a pod go.
+func budgetWords(b *model.Budget) string {
+	words := "lets no pod go"
+	if b.DisruptionsAllowed > 0 {
+		words = "lets " + plural(int(b.DisruptionsAllowed), "pod", "pods") + " go"
+	}
+	if b.ExpectedPods > 0 {
+		words += fmt.Sprintf(": needs %d of %d, has %d", b.DesiredHealthy, b.ExpectedPods, b.CurrentHealthy)
+	}
+	return words
 }
 
 // endpointsWords says how many addresses stand in Endpoints.

@@ -366,7 +366,7 @@ func (f *fleet) bindings(m *Model) []key.Binding {
 		out = append(out, k.Capture)
 	}
 	// The line above the last says what shows all, where there is more.
-	out = append(out, k.Quit, k.All, k.Refresh, k.Command, k.YAML, k.Describe)
+	out = append(out, k.Quit, k.All, k.Refresh, k.Command, k.YAML, k.Describe, k.Copy)
 	return append(out, k.moves()...)
 }
 
@@ -389,6 +389,8 @@ func (f *fleet) key(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) {
 	case key.Matches(k, m.keys.Sort):
 		f.sort = (f.sort + 1) % sorts
 		return m.say(false, "sorted "+f.sort.String()), true
+	case key.Matches(k, m.keys.Copy):
+		return m.copyRow(f), true
 	case key.Matches(k, m.keys.All):
 		f.all = !f.all
 		return nil, true

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -61,6 +62,72 @@ func TestWhatNarrowsIsSaid(t *testing.T) {
 	s.send(snapshotMsg{picture()})
 	s.keys("/", "a", "enter", "G")
 	if got := s.screen(); !strings.Contains(got, "filter a: ") || !strings.Contains(got, "›✔ team-e/app-37") {
+		t.Error(got)
+	}
+}
+
+// TestListsCanBeFiltered: what is looked for stays, with the heading above it.
+func TestListsCanBeFiltered(t *testing.T) {
+	s := newDesk(t, 80, 24, Options{})
+	s.send(snapshotMsg{picture()})
+	s.keys("enter", "/", "x", "7", "k", "2", "p", "enter")
+	got := s.screen()
+	for _, want := range []string{"MACHINE", "web-cp-x7k2p", "filter x7k2p: 2 lines", "esc shows all"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("not there: %s\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "web-cp-9wq4m") {
+		t.Errorf("not filtered\n%s", got)
+	}
+	s.keys("j", "enter")
+	if got := s.screen(); !strings.Contains(got, "Machine web-cp-x7k2p   Deleting") {
+		t.Errorf("the row that is left does not open\n%s", got)
+	}
+	s.keys("esc", "esc")
+	if got := s.screen(); !strings.Contains(got, "web-cp-9wq4m") || strings.Contains(got, "filter x7k2p") {
+		t.Errorf("esc does not show all again\n%s", got)
+	}
+	s.keys(":", "s", "o", "u", "r", "enter", "/", "v", "k", "s", "enter")
+	if got := s.screen(); !strings.Contains(got, "supervisor/vks") || strings.Contains(got, "supervisor/clusters") {
+		t.Errorf("sources\n%s", got)
+	}
+}
+
+// TestTitle says where one is, and whether one can write.
+func TestTitle(t *testing.T) {
+	for readOnly, want := range map[string]string{"": "read-write", "started with --read-only": "read-only"} {
+		w := where()
+		w.ReadOnly = readOnly
+		s := newDesk(t, 80, 24, Options{Where: w})
+		s.send(snapshotMsg{picture()})
+		for _, part := range []string{"prod-sv01", "ana@vsphere.local", "10.0.0.2:6443", want, "1 critical"} {
+			if got := s.m.title(); !strings.Contains(got, part) {
+				t.Errorf("title %q lacks %s", got, part)
+			}
+		}
+	}
+}
+
+// TestBudgetsCanBeOpened where they were read, and say whether they hold.
+func TestBudgetsCanBeOpened(t *testing.T) {
+	sn := picture()
+	c := sn.Cluster(model.ClusterRef{Namespace: "team-a", Name: "web"})
+	c.Workload.Budgets = []model.Budget{
+		{Meta: model.Meta{Kind: "PodDisruptionBudget", Namespace: "shop", Name: "db"}, DesiredHealthy: 1, ExpectedPods: 1, CurrentHealthy: 1},
+		{Meta: model.Meta{Namespace: "shop", Name: "cart"}, DisruptionsAllowed: 1, DesiredHealthy: 1, ExpectedPods: 2, CurrentHealthy: 2},
+	}
+	s := newDesk(t, 120, 40, Options{Reader: reading(func(context.Context, Target, bool) (string, error) { return "", nil })})
+	s.send(snapshotMsg{sn})
+	s.keys("enter", "/", "b", "u", "d", "g", "enter")
+	got := s.screen()
+	for _, want := range []string{"shop/db   lets no pod go: needs 1 of 1, has 1", "shop/cart   lets 1 pod go: needs 1 of 2, has 2"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("not there: %s\n%s", want, got)
+		}
+	}
+	s.keys("j", "y")
+	if got := s.screen(); !strings.Contains(got, "YAML PodDisruptionBudget shop/cart in team-a/web") {
 		t.Error(got)
 	}
 }

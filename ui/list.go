@@ -19,6 +19,8 @@ type row struct {
 	target *Target
 	// open is what enter does.
 	open func(m *Model) tea.Cmd
+	// head is a heading that stays whatever the list is filtered for.
+	head bool
 }
 
 func line(s string) row { return row{text: s} }
@@ -32,9 +34,10 @@ func (r row) String() string {
 
 // list is a scrolled list of rows, some of which can be selected.
 type list struct {
-	at  string // id of the selected row.
-	pos int    // its index when it was last seen, for when it goes.
-	off int    // first row on the screen.
+	at     string // id of the selected row.
+	pos    int    // its index when it was last seen, for when it goes.
+	off    int    // first row on the screen.
+	filter string // only rows with this text are shown; empty: all.
 	// held says that somebody moved to the row or used it. Until then the first row is the
 	// selected one, whatever comes to stand there.
 	held bool

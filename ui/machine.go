@@ -380,6 +380,9 @@ func (v *conditionsView) rows(m *Model, w int) []row {
 	for _, x := range c.HealthChecks {
 		found(&x.Meta, x.Conditions)
 	}
+	if c.InfraCluster != nil {
+		found(&c.InfraCluster.Meta, c.InfraCluster.Conditions)
+	}
 	if len(d.rows) == 0 {
 		return []row{line("  this object is not there any more")}
 	}

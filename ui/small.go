@@ -24,10 +24,10 @@ func (s *sources) click(m *Model, _, y int) tea.Cmd   { return m.clickList(s, y)
 func (s *sources) wheel(m *Model, down bool)          { m.wheelList(s, down) }
 func (s *sources) room(_ *Model, _, h int) (int, int) { return 3, h - 3 }
 func (s *sources) bindings(m *Model) []key.Binding {
-	return append([]key.Binding{m.keys.Back, m.keys.Refresh}, m.keys.moves()...)
+	return append([]key.Binding{m.keys.Back, m.keys.Filter, m.keys.Refresh}, m.keys.moves()...)
 }
 
-func (s *sources) key(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) { return m.onList(s, k) }
+func (s *sources) key(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) { return m.onFiltered(s, k) }
 
 func (s *sources) rows(m *Model, w int) []row {
 	if m.snap == nil {
@@ -265,9 +265,9 @@ func (s *findings) click(m *Model, _, y int) tea.Cmd   { return m.clickList(s, y
 func (s *findings) wheel(m *Model, down bool)          { m.wheelList(s, down) }
 func (s *findings) room(_ *Model, _, h int) (int, int) { return 2, h - 2 }
 func (s *findings) bindings(m *Model) []key.Binding {
-	return append([]key.Binding{m.keys.Open, m.keys.Back}, m.keys.moves()...)
+	return append([]key.Binding{m.keys.Open, m.keys.Filter, m.keys.Back}, m.keys.moves()...)
 }
-func (s *findings) key(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) { return m.onList(s, k) }
+func (s *findings) key(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) { return m.onFiltered(s, k) }
 
 func (s *findings) rows(m *Model, w int) []row {
 	if m.snap == nil {

@@ -341,9 +341,11 @@ func (m *Model) title() string {
 	if o.Dump != "" {
 		parts = append(parts, clean(o.Dump), "read-only")
 	} else {
-		parts = append(parts, clean(o.Context), clean(o.User))
+		parts = append(parts, clean(o.Context), clean(o.User), clean(host(o.Server)))
 		if o.ReadOnly != "" {
 			parts = append(parts, "read-only")
+		} else {
+			parts = append(parts, "read-write")
 		}
 	}
 	if m.snap != nil {
