@@ -176,9 +176,11 @@ func (w *watcher) watch(ctx context.Context) error {
 	life := int64((watchLife + time.Duration(w.c.opts.Random()*float64(watchLife))).Seconds())
 	slow := time.AfterFunc(openLimit, cancel)
 	changes, err := w.client().Watch(ctx, metav1.ListOptions{ResourceVersion: w.version, FieldSelector: w.r.fields, AllowWatchBookmarks: true, TimeoutSeconds: &life})
-	if !slow.Stop() && err == nil {
-		changes.Stop()
-		err = context.DeadlineExceeded
+	if !slow.Stop() {
+		if err == nil {
+			changes.Stop()
+		}
+		err = context.DeadlineExceeded // and not that it was cancelled, which we did ourselves.
 	}
 	if err != nil {
 		return fmt.Errorf("cannot watch %s: %w", w.r.what(), err)
