@@ -435,26 +435,52 @@ func (f *fleet) empty(m *Model, narrowed []string) []string {
 	if len(narrowed) > 0 && len(m.snap.Clusters) > 0 {
 		return []string{"   no cluster with " + strings.Join(narrowed, ", ") + st.Muted.Render("   esc shows all")}
 	}
-	var out []string
-	waiting, problems := 0, 0
-	for _, s := range allSources(m.snap, m.now()) {
-		switch s.State {
+	type trouble struct {
+		state  model.SourceState
+		detail string
+		names  []string
+	}
+	var troubles []*trouble
+	waiting, seen := 0, false
+	for _, x := range allSources(m.snap, m.now()) {
+		switch x.State {
 		case model.SourceWaiting:
 			waiting++
 		case model.SourceOK:
+			seen = seen || m.snap.Dump || strings.HasPrefix(x.Name, "supervisor/clusters")
 		case model.SourceStale, model.SourceForbidden, model.SourceUnreachable, model.SourceNotServed, model.SourceNotUnderstood:
-			if problems++; problems <= 8 {
-				sign, style := m.sourceStyle(s.State)
-				out = append(out, "   "+style.Render(sign+" "+strings.ReplaceAll(string(s.State), "-", " "))+"  "+clean(s.Name)+
-					st.Muted.Render("  "+clean(s.Detail)))
+			i := slices.IndexFunc(troubles, func(t *trouble) bool { return t.state == x.State && t.detail == x.Detail })
+			if i < 0 {
+				troubles = append(troubles, &trouble{state: x.State, detail: x.Detail})
+				i = len(troubles) - 1
 			}
+			troubles[i].names = append(troubles[i].names, clean(strings.TrimPrefix(x.Name, "supervisor/")))
 		}
 	}
-	first := "   no clusters here"
-	if waiting > 0 || len(m.snap.Sources) == 0 {
+	first := "   no clusters can be seen here"
+	switch {
+	case waiting > 0 || len(m.snap.Sources) == 0:
 		first = "   waiting for the first answer: " + plural(waiting, "source", "sources") + " asked"
+	case seen:
+		first = "   no clusters here"
 	}
-	return append([]string{first}, out...)
+	out := []string{first, ""}
+	const most = 6
+	for i, t := range troubles {
+		if i == most {
+			return append(out, "   "+st.Muted.Render("and more: :sources has all of it"))
+		}
+		sign, style := m.sourceStyle(t.state)
+		names := t.names[0]
+		if n := len(t.names) - 1; n > 0 {
+			names += " and " + itoa(n) + " more"
+		}
+		out = append(out, "   "+style.Render(sign+" "+strings.ReplaceAll(string(t.state), "-", " "))+"  "+names)
+		for _, l := range wrap(clean(t.detail), lay(m.w, m.h).body.w-6) {
+			out = append(out, "     "+st.Muted.Render(l))
+		}
+	}
+	return out
 }
 
 // asking is the very first frame.

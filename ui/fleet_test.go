@@ -131,3 +131,38 @@ func TestBudgetsCanBeOpened(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestNothingSeenIsNotNothingThere: where Clusters cannot be read, nobody says that there are none.
+func TestNothingSeenIsNotNothingThere(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		sources []model.Source
+		want    []string
+		not     string
+	}{
+		{"nobody answers", []model.Source{
+			{Name: "supervisor/clusters", State: model.SourceUnreachable, Detail: "10.0.0.2:6443 does not answer in time; check the network or VPN"},
+			{Name: "supervisor/machines", State: model.SourceUnreachable, Detail: "10.0.0.2:6443 does not answer in time; check the network or VPN"},
+			{Name: "supervisor/vks", State: model.SourceNotServed, Detail: "no PackageInstalls"},
+		}, []string{"no clusters can be seen here", "✖ unreachable  clusters and 1 more", "check the network or VPN", "· not served  vks"}, "no clusters here"},
+		{"there are none", []model.Source{
+			{Name: "supervisor/clusters@team-a", State: model.SourceOK, Live: true},
+			{Name: "supervisor/vks", State: model.SourceForbidden, Detail: "ask for get on it"},
+		}, []string{"no clusters here", "? forbidden  vks"}, "can be seen"},
+		{"not asked yet", []model.Source{{Name: "supervisor/clusters", State: model.SourceWaiting}}, []string{"waiting for the first answer: 1 source asked"}, "no clusters"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newDesk(t, 80, 24, Options{})
+			s.send(snapshotMsg{&model.Snapshot{At: clock(), Sources: c.sources}})
+			got := s.screen()
+			for _, w := range c.want {
+				if !strings.Contains(got, w) {
+					t.Errorf("not there: %s\n%s", w, got)
+				}
+			}
+			if strings.Contains(got, c.not) {
+				t.Errorf("says %s\n%s", c.not, got)
+			}
+		})
+	}
+}
