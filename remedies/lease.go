@@ -41,7 +41,7 @@ type lease struct {
 	who     string
 	host    string
 	now     func() time.Time
-	since   time.Time // when we came; zero until the Lease was taken.
+	since   time.Time                                                   // when we came; zero until the Lease was taken.
 	log     func(line string, back bool, err error, took time.Duration) // back: it was given back.
 	context string
 }
@@ -182,8 +182,8 @@ func (l *lease) keepOnce(ctx context.Context) ([]presence, error) {
 		l.hold(u, start)
 		_, err = l.client().Create(ctx, u, metav1.CreateOptions{FieldManager: fieldManager})
 		if first {
-		l.say("create", false, u, err, start)
-	}
+			l.say("create", false, u, err, start)
+		}
 		if err == nil && first {
 			l.since = start
 		}

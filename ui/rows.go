@@ -125,7 +125,7 @@ func (m *Model) drawList(s listed, head []string, w, h int) []string {
 	}
 	l := s.theList()
 	rows := m.rowsOf(s, w)
-	out := append(head, l.draw(m, rows, w, n)...)
+	out := slices.Concat(head, l.draw(m, rows, w, n))
 	if l.filter == "" {
 		return out
 	}
