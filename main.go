@@ -279,6 +279,7 @@ func readDump(ctx context.Context, s *settings, in io.Reader) (*capture.Dump, *m
 	if err != nil {
 		return nil, nil, err
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(capture.ReadingGC))
 	d, err := capture.Read(ctx, s.from, in)
 	if err != nil {
 		return nil, nil, err

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -28,8 +29,8 @@ type Dump struct {
 	taken             taken
 	places            []model.ClusterRef // alongside Objects: whose an object of a workload cluster is, where the path says so.
 	index             map[key]int
-	whole             []packedObject // alongside Objects, for a person who opens one.
-	packer            *packer
+	whole             []place // alongside Objects, on the shelf, for a person who opens one.
+	shelf             shelf
 }
 
 // key tells objects apart. Pods of different clusters may have the same name, so the UID
@@ -49,7 +50,8 @@ func (d *Dump) notUnderstood(file, why string) {
 	})
 }
 
-func (d *Dump) add(file string, u map[string]any, o model.Object) {
+// add takes an object; raw is its JSON where that is at hand.
+func (d *Dump) add(file string, u map[string]any, raw []byte, o model.Object) {
 	d.time(u)
 	m := o.GetMeta()
 	k := key{kind: m.Kind, namespace: m.Namespace, name: m.Name}
@@ -63,13 +65,13 @@ func (d *Dump) add(file string, u map[string]any, o model.Object) {
 		k.place, _ = clusterOfPath(file)
 	}
 	if i, ok := d.index[k]; ok {
-		d.Objects[i], d.whole[i] = o, d.pack(u)
+		d.Objects[i], d.whole[i] = o, d.keep(u, raw)
 		return
 	}
 	d.index[k] = len(d.Objects)
 	d.Objects = append(d.Objects, o)
 	d.places = append(d.places, k.place)
-	d.whole = append(d.whole, d.pack(u))
+	d.whole = append(d.whole, d.keep(u, raw))
 }
 
 func (d *Dump) time(u map[string]any) {
@@ -90,7 +92,8 @@ func (d *Dump) done(ctx context.Context) (*Dump, error) {
 	if len(d.Objects) == 0 {
 		s.Detail = "no object in it is one that is looked at"
 	}
-	d.packer = nil // It is large.
+	d.shelf.done()
+	d.index = nil
 	d.Sources = append([]model.Source{s}, d.Sources...)
 	return d, nil
 }
@@ -140,7 +143,7 @@ func (d *Dump) object(in model.ClusterRef, ref model.ObjectRef) (map[string]any,
 		if o.GetMeta().Ref() != ref || d.places[i] != (model.ClusterRef{}) && d.places[i] != in {
 			continue
 		}
-		u, err := d.whole[i].unpack()
+		u, err := d.shelf.get(d.whole[i])
 		if err != nil {
 			return nil, fmt.Errorf("cannot show %s: %w", ref, err)
 		}
@@ -189,15 +192,13 @@ func (d *Dump) Describe(ctx context.Context, in model.ClusterRef, ref model.Obje
 	return describe.Text(u, events, missing, d.NewestTime), nil
 }
 
-// pack keeps an object small: most of them are never opened. Nil where that fails; then it
-// is only not shown whole.
-func (d *Dump) pack(u map[string]any) packedObject {
-	if d.packer == nil {
-		d.packer = &packer{}
+// keep puts the whole object away; nowhere where that fails: then it is only not shown whole.
+func (d *Dump) keep(u map[string]any, raw []byte) place {
+	if raw == nil {
+		var err error
+		if raw, err = json.Marshal(u); err != nil {
+			return place{}
+		}
 	}
-	p, err := d.packer.pack(u)
-	if err != nil {
-		return nil
-	}
-	return p
+	return d.shelf.put(raw)
 }

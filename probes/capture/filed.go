@@ -25,6 +25,8 @@ type filed struct {
 	pending  []map[string]any
 	list     map[string]any
 	overflow bool
+	// raw is the JSON of the document that is being taken, where it is at hand.
+	raw []byte
 }
 
 func (f *filed) trouble(why string) {
@@ -48,6 +50,7 @@ func (f *filed) document(u map[string]any, hasItems bool) {
 		f.object(u)
 		return
 	}
+	f.raw = nil // It is that of the whole List.
 	f.listOf(u)
 	if kind == "" && len(f.pending) > 0 {
 		f.strange += len(f.pending)
@@ -120,7 +123,7 @@ func (f *filed) object(u map[string]any) {
 	switch {
 	case err == nil:
 		f.objects++
-		f.dump.add(f.name, u, o)
+		f.dump.add(f.name, u, f.raw, o)
 	case errors.Is(err, object.ErrUnknownKind):
 		f.objects++
 		f.dump.time(u)

@@ -71,6 +71,17 @@ func (l *live) row(in model.ClusterRef, doc string) model.Object {
 	return o
 }
 
+// take adds an object of the Supervisor or of a workload cluster.
+func (l *live) take(in model.ClusterRef, u map[string]any) {
+	l.t.Helper()
+	l.rec.Keep(in, u)
+	o, err := object.Row(u)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.add(in, o)
+}
+
 func (l *live) put(docs ...string) {
 	l.t.Helper()
 	for _, d := range docs {
@@ -81,6 +92,15 @@ func (l *live) put(docs ...string) {
 // inside adds an object to a workload cluster.
 func (l *live) inside(ref model.ClusterRef, doc string) {
 	l.t.Helper()
+	l.add(ref, l.row(ref, doc))
+}
+
+func (l *live) add(ref model.ClusterRef, o model.Object) {
+	l.t.Helper()
+	if ref == (model.ClusterRef{}) {
+		l.store.Put(o)
+		return
+	}
 	w := l.w[ref]
 	if w == nil {
 		ok := model.Source{State: model.SourceOK, Seen: threeAM}
@@ -93,7 +113,7 @@ func (l *live) inside(ref model.ClusterRef, doc string) {
 		}
 		l.w[ref] = w
 	}
-	switch o := l.row(ref, doc).(type) {
+	switch o := o.(type) {
 	case *model.Node:
 		w.Nodes = append(w.Nodes, *o)
 	case *model.Pod:
@@ -420,7 +440,7 @@ func TestStripKeepsRows(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i := range d.Objects {
-				u, err := d.whole[i].unpack()
+				u, err := d.shelf.get(d.whole[i])
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -3,6 +3,7 @@ package capture
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"strings"
@@ -37,12 +38,19 @@ func (f *filed) chunk(c chunk) {
 		return
 	}
 	if !c.item {
-		var u map[string]any
-		if err := yaml.Unmarshal(c.data, &u); err != nil {
+		raw, err := yaml.YAMLToJSON(c.data)
+		if err != nil {
 			f.trouble(yamlError(err))
 			return
 		}
+		var u map[string]any
+		if err := json.Unmarshal(raw, &u); err != nil {
+			f.trouble(yamlError(err))
+			return
+		}
+		f.raw = raw
 		f.document(u, c.hasItems)
+		f.raw = nil
 		return
 	}
 	var items []map[string]any

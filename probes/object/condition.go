@@ -8,7 +8,10 @@ import (
 
 // conditions reads one list.
 func conditions(list []tree) model.Conditions {
-	var out model.Conditions
+	if len(list) == 0 {
+		return nil
+	}
+	out := make(model.Conditions, 0, len(list))
 	for _, c := range list {
 		if r := condition(c); r.Type != "" {
 			out = append(out, r)
