@@ -1,4 +1,4 @@
-// Package capture reads a dump on disk: a file, a folder, a .tar.gz or a stream of
+// Package capture reads and writes dumps on disk. It reads a file, a folder, a .tar.gz or a stream of
 // Kubernetes objects as kubectl prints them, YAML or JSON, under any file name. It
 // turns them into the same rows that are watched live, so that a dump is judged by the
 // same code.
@@ -8,5 +8,11 @@
 // follows a symbolic link inside a folder. Memory is bounded by the objects that are
 // looked at; a stream is read document by document, a List item by item.
 //
-// Start reading at [Read], then [Dump].
+// It also writes such dumps, called captures: the objects that a snapshot was made of, kept whole by a
+// [Recorder] while they were looked at, and beside them an index with all that is no object. A
+// capture is complete, so it is judged as the live Supervisor was at that moment. What no capture
+// holds is said in strip.go, where things stand in it in layout.go, and what a [Redactor] replaces in
+// redact.go.
+//
+// Start reading at [Read], then [Dump]; for captures at [Write], and restore.go for how they come back.
 package capture
