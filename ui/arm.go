@@ -48,11 +48,15 @@ const settle = 350 * time.Millisecond
 // armMsg moves a preview on; turn says which beginning it belongs to.
 type armMsg struct{ turn int }
 
-// lay takes what the next View draws: lines up to upTo, of all, of the preview with
-// this token (empty for none). Another token, or lines that were not seen before,
-// begin anew. It returns a command while there is something to wait for.
-func (a *arm) lay(token string, upTo, all int) tea.Cmd {
+// lay takes what the next View draws: the lines from from up to upTo, of all, of the
+// preview with this token (empty for none). Another token, or lines that were not seen
+// before, begin anew. Whoever jumps to the end has not read what lies between. It
+// returns a command while there is something to wait for.
+func (a *arm) lay(token string, from, upTo, all int) tea.Cmd {
 	upTo = min(upTo, all)
+	if from > 0 && (token != a.token || from > a.read) {
+		upTo = 0 // there is a gap above.
+	}
 	switch {
 	case token == "":
 		*a = arm{turn: a.turn + 1}

@@ -223,7 +223,9 @@ func scenes() []scene {
 		{"wizard-look", func(t testing.TB, w, h int) *desk { return walkTo(t, w, h, rescue()) }},
 		{"wizard-choice", func(t testing.TB, w, h int) *desk { return walkTo(t, w, h, rescue(), "enter", "down") }},
 		{"wizard-preview", func(t testing.TB, w, h int) *desk { return walkTo(t, w, h, rescue(), "enter", "enter") }},
-		{"wizard-preview-end", func(t testing.TB, w, h int) *desk { return walkTo(t, w, h, rescue(), "enter", "enter", "G") }},
+		{"wizard-preview-end", func(t testing.TB, w, h int) *desk {
+			return walkTo(t, w, h, rescue(), "enter", "enter", "pgdown", "pgdown", "pgdown", "pgdown")
+		}},
 		{"wizard-blocked", func(t testing.TB, w, h int) *desk {
 			s := rescue()
 			enter := s.enter
@@ -244,7 +246,7 @@ func scenes() []scene {
 				s.view.Preview = p
 				return remedies.ErrMoved
 			}
-			return walkTo(t, w, h, s, "enter", "enter", "G", "a")
+			return walkTo(t, w, h, s, "enter", "enter", "pgdown", "pgdown", "pgdown", "pgdown", "a")
 		}},
 		{"wizard-name", func(t testing.TB, w, h int) *desk {
 			s := rescue()
@@ -257,7 +259,7 @@ func scenes() []scene {
 					p.Command = "kubectl --context prod-sv01 delete -n team-a machine web-cp-x7k2p"
 				}
 			}
-			return walkTo(t, w, h, s, "enter", "enter", "G", "a", "w", "e", "b")
+			return walkTo(t, w, h, s, "enter", "enter", "pgdown", "pgdown", "pgdown", "pgdown", "a", "w", "e", "b")
 		}},
 		{"wizard-progress", func(t testing.TB, w, h int) *desk {
 			s := rescue()

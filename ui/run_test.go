@@ -110,7 +110,7 @@ func TestRescueByKeys(t *testing.T) {
 			x.WaitFor("● Every cluster")
 			x.Keys("enter")
 			x.WaitFor("+ kind: MachineDrainRule")
-			x.Keys("G")
+			x.Keys("pgdown", "pgdown", "pgdown", "pgdown")
 			x.WaitFor("a applies this", "take back")
 			if got := s.appliedSoFar(); len(got) > 0 {
 				t.Fatalf("applied before a: %v", got)
@@ -162,11 +162,12 @@ func TestTypedAhead(t *testing.T) {
 	x.WaitFor("+ ")
 	// And while it is drawn for the first time.
 	x.Type("aaaaGaaaa\r\r")
+	x.Keys("g", "pgdown", "pgdown", "pgdown", "pgdown")
 	x.WaitFor("a applies this")
 	if got := s.appliedSoFar(); len(got) > 0 {
 		t.Fatalf("a key that was typed ahead applied %v", got)
 	}
-	x.Keys("enter", "enter", "space", "G")
+	x.Keys("enter", "enter", "space", "pgdown", "pgdown", "pgdown", "pgdown")
 	x.WaitFor("a applies this")
 	if got := s.appliedSoFar(); len(got) > 0 {
 		t.Fatalf("enter applied %v", got)
@@ -196,7 +197,7 @@ func TestUnreadPreview(t *testing.T) {
 		t.Fatalf("applied %v", got)
 	}
 	// Another preview under the eyes begins anew.
-	x.Keys("G")
+	x.Keys("pgdown", "pgdown", "pgdown", "pgdown")
 	x.WaitFor("a applies this")
 	s.apply = func(s *script) error {
 		p := rulePreview()
@@ -272,7 +273,7 @@ func TestReadOnlyAndBlockedOfferNoApply(t *testing.T) {
 			x.WaitFor("Which clusters shall")
 			x.Keys("enter")
 			x.WaitFor("+ kind: MachineDrainRule", "h by hand")
-			x.Keys("G", "a", "a", "a", "?")
+			x.Keys("pgdown", "pgdown", "pgdown", "pgdown", "a", "a", "a", "?")
 			x.WaitFor("On this screen")
 			if got := s.appliedSoFar(); len(got) > 0 {
 				t.Fatalf("applied %v", got)

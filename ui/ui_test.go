@@ -108,7 +108,7 @@ func TestArm(t *testing.T) {
 		return a.step(cmd().(armMsg), written, now)
 	}
 	a := &arm{}
-	cmd := a.lay("t1", 10, 20)
+	cmd := a.lay("t1", 0, 10, 20)
 	cmd = run(a, cmd)
 	written++
 	run(a, cmd)
@@ -116,7 +116,10 @@ func TestArm(t *testing.T) {
 		t.Error("armed although half of it was never on the screen")
 	}
 	stale := armMsg{a.turn}
-	cmd = a.lay("t1", 20, 20)
+	if a.lay("t1", 15, 20, 20) != nil || a.unread() == 0 {
+		t.Error("a jump to the end reads what lies between")
+	}
+	cmd = a.lay("t1", 10, 20, 20)
 	if a.step(stale, written+1, now); a.state != armLaid {
 		t.Error("a message of before moved it on")
 	}
@@ -133,13 +136,13 @@ func TestArm(t *testing.T) {
 	if !a.armed("t1") || a.armed("t2") {
 		t.Errorf("%+v", a)
 	}
-	if a.lay("t1", 20, 20) != nil || !a.armed("t1") {
+	if a.lay("t1", 10, 20, 20) != nil || !a.armed("t1") {
 		t.Error("drawing it again disarms it")
 	}
-	if a.lay("t2", 20, 20); a.armed("t1") || a.armed("t2") {
+	if a.lay("t2", 0, 20, 20); a.armed("t1") || a.armed("t2") {
 		t.Error("another preview is armed at once")
 	}
-	if a.lay("", 0, 0); a.armed("") {
+	if a.lay("", 0, 0, 0); a.armed("") {
 		t.Error("nothing is armed")
 	}
 }

@@ -625,11 +625,11 @@ func (w *wizard) layPreview(m *Model) tea.Cmd {
 	p := w.applicable()
 	if p == nil || l.tooSmall {
 		if w.arm.state != armNone {
-			w.arm.lay("", 0, 0)
+			w.arm.lay("", 0, 0, 0)
 		}
 		return nil
 	}
 	_, r := wizardLayout(wizardBody(l.body))
 	lines, _ := w.content(m, r.w)
-	return w.arm.lay(p.Token, w.off+r.h-1, len(lines))
+	return w.arm.lay(p.Token, w.off, w.off+r.h-1, len(lines))
 }

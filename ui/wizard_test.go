@@ -72,7 +72,7 @@ func TestLeavingSaysWhatIsLeft(t *testing.T) {
 			d := walked(t, s)
 			d.keys("enter", "enter")
 			if c.state != remedies.StateCurrent {
-				d.keys("G", "a")
+				d.keys("pgdown", "pgdown", "pgdown", "pgdown", "a")
 			}
 			d.keys("esc")
 			wants(t, d, c.says)
@@ -117,7 +117,7 @@ func TestRefusedInWords(t *testing.T) {
 		}
 	}
 	d := walked(t, s)
-	d.keys("enter", "enter", "G", "a")
+	d.keys("enter", "enter", "pgdown", "pgdown", "pgdown", "pgdown", "a")
 	wants(t, d, "nothing is applied: you may not create machinedrainrules in team-a: forbidden")
 	if got := s.appliedSoFar(); len(got) > 0 {
 		t.Errorf("applied %v", got)
