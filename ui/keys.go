@@ -98,8 +98,8 @@ type Group struct {
 func (k *KeyMap) Groups() []Group {
 	return []Group{
 		{"Everywhere", []key.Binding{k.Up, k.Down, k.PageUp, k.PageDown, k.Top, k.Bottom, k.Help, k.Command, k.Refresh, k.Back, k.Stop}},
-		{"The fleet", []key.Binding{k.Open, k.Filter, k.Namespace, k.Sort, k.All, k.Capture, k.YAML, k.Describe, k.Quit}},
-		{"A cluster, a Machine", []key.Binding{k.Open, k.YAML, k.Describe, k.Copy}},
+		{"The fleet", []key.Binding{k.Open, k.Filter, k.Namespace, k.Sort, k.All, k.Capture, k.YAML, k.Describe, k.Copy, k.Quit}},
+		{"A cluster, a Machine, lists", []key.Binding{k.Open, k.Filter, k.YAML, k.Describe, k.Copy}},
 		{"The evidence", []key.Binding{k.Walk, k.Copy, k.YAML, k.Describe, k.Unknown}},
 		{"YAML, describe, logs", []key.Binding{k.Search, k.NextMatch, k.PrevMatch, k.Left, k.Right, k.Wrap, k.Copy}},
 		{"The wizard", []key.Binding{k.Next, k.Choose, k.Apply, k.PrevStep, k.ByHand, k.Undo, k.Look, k.YAML, k.Copy, k.Leave}},
