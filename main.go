@@ -270,8 +270,10 @@ func take(ctx context.Context, s *settings, in io.Reader, out, errOut io.Writer)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(out, "wrote", taken)
-	return err
+	if _, err := fmt.Fprintln(out, "wrote", taken); err != nil {
+		return fmt.Errorf("the capture is written, but where cannot be said: %w", err)
+	}
+	return nil
 }
 
 func readDump(ctx context.Context, s *settings, in io.Reader) (*capture.Dump, *model.Snapshot, error) {

@@ -9,7 +9,6 @@ import (
 
 // C writes a capture in the background, one at a time, and says how it ended.
 func TestCaptureKey(t *testing.T) {
-	type result = func(context.Context, func(string)) (string, error)
 	for name, c := range map[string]struct {
 		o     Options
 		shows string
@@ -59,7 +58,7 @@ func TestCaptureKey(t *testing.T) {
 	}
 	t.Run("on its way", func(t *testing.T) {
 		took := 0
-		var take result = func(context.Context, func(string)) (string, error) { took++; return "", nil }
+		take := func(context.Context, func(string)) (string, error) { took++; return "", nil }
 		s := newDesk(t, 120, 40, Options{Capture: take})
 		s.send(snapshotMsg{picture()})
 		far := make(chan string)

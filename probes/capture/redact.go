@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"net/netip"
@@ -27,6 +28,7 @@ type Redactor struct {
 	named   int      // hosts that have a number.
 
 	addresses map[netip.Addr]netip.Addr
+	given     uint32            // addresses that were given away.
 	cards     map[string]string // MAC addresses.
 }
 
@@ -326,12 +328,14 @@ func (r *Redactor) address(s string) (string, bool) {
 	if to, ok := r.addresses[a]; ok {
 		return to.String(), true
 	}
-	n := len(r.addresses) + 1
+	r.given++
 	var to netip.Addr
 	if a.Is4() {
-		to = fourth(n)
+		to = fourth(r.given)
 	} else {
-		to = netip.AddrFrom16([16]byte{0x20, 0x01, 0x0d, 0xb8, 12: byte(n >> 24), 13: byte(n >> 16), 14: byte(n >> 8), 15: byte(n)})
+		b := [16]byte{0x20, 0x01, 0x0d, 0xb8} // 2001:db8::/32 (RFC 3849).
+		binary.BigEndian.PutUint32(b[12:], r.given)
+		to = netip.AddrFrom16(b)
 	}
 	r.addresses[a] = to
 	return to.String(), true
@@ -339,12 +343,15 @@ func (r *Redactor) address(s string) (string, bool) {
 
 // fourth is the n-th IPv4 stand-in: of 198.18.0.0/15 (RFC 2544), and of 240.0.0.0/4 when those
 // are used up.
-func fourth(n int) netip.Addr {
-	const first = 1 << 17
+func fourth(n uint32) netip.Addr {
+	const first, base, further = 1 << 17, 198<<24 | 18<<16, 240 << 24
+	var b [4]byte
 	if n < first {
-		return netip.AddrFrom4([4]byte{198, byte(18 + n>>16), byte(n >> 8), byte(n)})
+		binary.BigEndian.PutUint32(b[:], base+n)
+	} else {
+		binary.BigEndian.PutUint32(b[:], further|n)
 	}
-	return netip.AddrFrom4([4]byte{240 | byte(n>>24)&15, byte(n >> 16), byte(n >> 8), byte(n)})
+	return netip.AddrFrom4(b)
 }
 
 // card is the stand-in of a network card's address.

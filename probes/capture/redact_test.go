@@ -152,3 +152,18 @@ func (l labelSet) Lookup(k string) (string, bool) {
 	v, ok := l[k]
 	return v, ok
 }
+
+// However many addresses there are, no two have one stand-in.
+func TestManyAddresses(t *testing.T) {
+	seen := map[netip.Addr]bool{}
+	for _, n := range []uint32{1, 2, 255, 256, 65535, 65536, 1<<17 - 1, 1 << 17, 1<<17 + 1, 1 << 20} {
+		a := fourth(n)
+		if seen[a] || a.IsLoopback() || a.IsUnspecified() {
+			t.Errorf("number %d is %s", n, a)
+		}
+		seen[a] = true
+	}
+	if a, b := fourth(1).String(), fourth(1<<17-1).String(); a != "198.18.0.1" || b != "198.19.255.255" {
+		t.Errorf("%s to %s", a, b)
+	}
+}
