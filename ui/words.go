@@ -48,12 +48,13 @@ func (m *Model) verdict(v model.Verdict) (string, *styles.Style) {
 
 // shortVersion is a Kubernetes version without its v and its build.
 func shortVersion(v string) string {
-	v = strings.TrimPrefix(clean(v), "v")
-	if i := strings.IndexByte(v, '+'); i > 0 {
-		v = v[:i]
-	}
+	v, _, _ = strings.Cut(longVersion(v), "+")
 	return v
 }
+
+// longVersion is a version with its build. One longer than any release's is cut, so that
+// it does not push what stands beside it off the screen.
+func longVersion(v string) string { return cutMiddle(strings.TrimPrefix(clean(v), "v"), 32) }
 
 // versions are the lowest version that runs in a cluster and the one it is going to.
 func versions(c *model.Cluster) (from, to string) {
@@ -125,7 +126,7 @@ func versionWords(c *model.Cluster, arrow string) string {
 		return a + arrow + b
 	default:
 		// Only the build differs: that is what has to be seen.
-		return strings.TrimPrefix(clean(from), "v") + arrow + strings.TrimPrefix(clean(to), "v")
+		return longVersion(from) + arrow + longVersion(to)
 	}
 }
 

@@ -62,6 +62,6 @@ func part(e tree, r *model.DrainRule, field string, i int, name string) labels.S
 // invalid keeps the first reason.
 func invalid(r *model.DrainRule, why string) {
 	if r.Invalid == "" {
-		r.Invalid = cut(why)
+		r.Invalid = cut(why, MessageLimit)
 	}
 }

@@ -13,6 +13,10 @@ import (
 // and less than what would make the picture of a Supervisor heavy.
 const MessageLimit = 64 << 10
 
+// wordLimit is how many bytes of any other text are kept. The longest are names, of 253 at
+// most, and addresses.
+const wordLimit = 1 << 10
+
 // tree is a JSON object. Every method answers the zero value for what is missing or of
 // another type than the one asked for.
 type tree map[string]any
@@ -37,13 +41,17 @@ func (t tree) sub(path ...string) tree {
 
 func (t tree) has(path ...string) bool { return t.at(path...) != nil }
 
+// str is a text that is no message: it is cut to wordLimit bytes.
 func (t tree) str(path ...string) string {
 	s, _ := t.at(path...).(string)
-	return s
+	return cut(s, wordLimit)
 }
 
-// message is a str that may be long: it is cut to MessageLimit bytes.
-func (t tree) message(path ...string) string { return cut(t.str(path...)) }
+// message is a text that may be long: it is cut to MessageLimit bytes.
+func (t tree) message(path ...string) string {
+	s, _ := t.at(path...).(string)
+	return cut(s, MessageLimit)
+}
 
 // word is a str out of a small vocabulary, kept once however many objects say it.
 func (t tree) word(path ...string) string { return intern(t.str(path...)) }
@@ -82,7 +90,7 @@ func (t tree) strings(path ...string) []string {
 	var out []string
 	for _, i := range items {
 		if s, ok := i.(string); ok {
-			out = append(out, s)
+			out = append(out, cut(s, wordLimit))
 		}
 	}
 	return out
@@ -97,7 +105,7 @@ func (t tree) table(path ...string) map[string]string {
 	out := make(map[string]string, len(m))
 	for k, v := range m {
 		if s, ok := v.(string); ok {
-			out[intern(k)] = cut(s)
+			out[intern(cut(k, wordLimit))] = cut(s, MessageLimit)
 		}
 	}
 	return out
@@ -192,13 +200,13 @@ func (t tree) seconds(path ...string) *time.Duration {
 	return &d
 }
 
-// cut keeps a message that is too long from being kept whole. The clone lets go of the
+// cut keeps a text that is longer than limit bytes from being kept whole. The clone lets go of the
 // rest, which the shorter string would otherwise hold on to.
-func cut(s string) string {
-	if len(s) <= MessageLimit {
+func cut(s string, limit int) string {
+	if len(s) <= limit {
 		return s
 	}
-	n := MessageLimit
+	n := limit
 	for n > 0 && !utf8.RuneStart(s[n]) {
 		n--
 	}
