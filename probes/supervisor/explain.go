@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -78,7 +79,7 @@ func explainAnswer(err error, server string) string {
 	switch {
 	case errors.As(err, &foreign):
 		return fmt.Sprintf("%s does not answer like Kubernetes: %v; a proxy or a log-in page may stand in between, check the server address and the proxy settings", server, foreign)
-	case runtime.IsMissingKind(err), runtime.IsMissingVersion(err), runtime.IsNotRegisteredError(err), isDecodeError(err):
+	case errors.Is(err, errServesNothing), isDecodeError(err):
 		return fmt.Sprintf("%s does not answer like Kubernetes: %s; check the server address and the proxy settings", server, said(err.Error()))
 	case apierrors.IsTooManyRequests(err):
 		if s, ok := apierrors.SuggestsClientDelay(err); ok {
@@ -99,11 +100,16 @@ func explainAnswer(err error, server string) string {
 	return ""
 }
 
-// isDecodeError goes by the words of client-go and encoding/json, which have no type in common.
+// isDecodeError goes by the words of client-go and encoding/json where there is no type to go by.
 func isDecodeError(err error) bool {
+	for e := err; e != nil; e = errors.Unwrap(e) { // apimachinery looks at the outermost alone.
+		if runtime.IsMissingKind(e) || runtime.IsMissingVersion(e) || runtime.IsNotRegisteredError(e) {
+			return true
+		}
+	}
 	s := err.Error()
 	return strings.Contains(s, "couldn't get version/kind; json parse error") || strings.Contains(s, "invalid character") || strings.Contains(s, "cannot unmarshal") ||
-		strings.Contains(s, "unable to decode") || strings.Contains(s, "unexpected end of JSON input")
+		strings.Contains(s, "unable to decode") || strings.Contains(s, "unexpected end of JSON input") || strings.Contains(s, "serializer for ")
 }
 
 func explainNetwork(err error, server string) string {
@@ -119,6 +125,8 @@ func explainNetwork(err error, server string) string {
 		return fmt.Sprintf("the question to %s was given up", server)
 	case errors.As(err, &dns):
 		return fmt.Sprintf("the name of %s cannot be resolved: %s; check the network, VPN and DNS", server, said(dns.Error()))
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
+		return fmt.Sprintf("%s hangs up without an answer; check the network, VPN or a proxy in between, and that the Supervisor is up", server)
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return fmt.Sprintf("%s refuses connections; check that the Supervisor is up and that the address is right", server)
 	}

@@ -61,6 +61,9 @@ func read(rules *clientcmd.ClientConfigLoadingRules, context string) (*kubeconfi
 	if entry == nil {
 		return nil, fmt.Errorf("%s has no context %q; it has: %s", where(rules), context, contexts(raw))
 	}
+	if raw.Clusters[entry.Cluster] == nil {
+		return nil, fmt.Errorf("context %q of %s refers to cluster %q, which is not there; log in again with kubectl vsphere login", context, where(rules), entry.Cluster)
+	}
 	config, err := clientcmd.NewNonInteractiveClientConfig(*raw, context, &clientcmd.ConfigOverrides{}, rules).ClientConfig()
 	if err != nil {
 		return nil, fmt.Errorf("context %q of %s cannot be used: %w", context, where(rules), err)
@@ -76,9 +79,6 @@ func read(rules *clientcmd.ClientConfigLoadingRules, context string) (*kubeconfi
 }
 
 func pinOf(c *api.Cluster) (pin, error) {
-	if c == nil {
-		return pin{}, errors.New("it refers to a cluster that is not there")
-	}
 	p := pin{server: c.Server, serverName: c.TLSServerName, proxy: c.ProxyURL, insecure: c.InsecureSkipTLSVerify}
 	authority := c.CertificateAuthorityData
 	if len(authority) == 0 && c.CertificateAuthority != "" {
@@ -158,11 +158,18 @@ func emptyError(rules *clientcmd.ClientConfigLoadingRules) error {
 }
 
 func loadError(rules *clientcmd.ClientConfigLoadingRules, err error) error {
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("no kubeconfig found: there is no file %s; check --kubeconfig", where(rules))
-	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("the kubeconfig %s may not be read: %w", where(rules), err)
+	}
+	for _, file := range files(rules) {
+		// clientcmd's own error has the reason in its words only.
+		f, e := os.Open(file) //nolint:gosec // a kubeconfig that the engineer named.
+		if e == nil {
+			_ = f.Close() // nothing was written.
+		}
+		if errors.Is(e, fs.ErrPermission) {
+			return fmt.Errorf("the kubeconfig %s may not be read by you: %w", file, e)
+		}
 	}
 	return fmt.Errorf("the kubeconfig %s cannot be understood: %w", where(rules), err)
 }

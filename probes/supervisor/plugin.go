@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -111,7 +112,9 @@ func (c *Connection) LogIn(ctx context.Context) error {
 		}
 	}
 	if err != nil && !errors.Is(err, errLoggedIn) {
-		return fmt.Errorf("cannot log in to %s: the login plug-in of the kubeconfig failed: %w", c.Server, err)
+		// client-go follows up with advice on several lines.
+		why, _, _ := strings.Cut(err.Error(), "\n")
+		return fmt.Errorf("cannot log in to %s: the login plug-in of the kubeconfig failed: %s; see whether %s works", c.Server, said(why), c.LoginCommand())
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,9 +48,16 @@ func (c *Connection) discover(ctx context.Context) error {
 	if err != nil {
 		c.opts.Log.Warn("not everything that is served could be asked for", "error", err.Error())
 	}
+	if !slices.ContainsFunc(lists, func(l *metav1.APIResourceList) bool { return len(l.APIResources) > 0 }) {
+		return fmt.Errorf("cannot ask what is served: %w", errServesNothing)
+	}
 	c.served.set(lists)
 	return nil
 }
+
+// errServesNothing is an answer to discovery without any resource in it: of JSON, but of
+// no API server, for they all serve some.
+var errServesNothing = errors.New("it says that it serves nothing at all")
 
 func (s *served) set(lists []*metav1.APIResourceList) {
 	versions, byKind := map[schema.GroupResource][]string{}, map[string][]apiResource{}
