@@ -19,7 +19,9 @@ import (
 func (f *filed) yaml(in *bufio.Reader) {
 	s := &splitter{in: in, emit: f.chunk}
 	if err := s.run(); err != nil {
-		f.trouble("it breaks off: " + reason(err))
+		// Whatever else is wrong with it, this is what a person has to know.
+		f.trouble("")
+		f.first = "it breaks off: " + reason(err)
 	}
 }
 
