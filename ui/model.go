@@ -491,6 +491,13 @@ func (m *Model) tooSmall() []string {
 		"Make it larger: nothing is lost.",
 		"ctrl+c quits.",
 	}
+	if m.w < width(words[0]) {
+		// The figures must not be cut.
+		words = []string{
+			"needs " + itoa(leastWidth) + "×" + itoa(leastHeight), "has " + itoa(m.w) + "×" + itoa(m.h),
+			"ctrl+c quits", "larger: nothing is lost",
+		}
+	}
 	var out []string
 	for _, s := range words {
 		if len(out) == m.h {
