@@ -27,7 +27,10 @@ func Exec(t testing.TB, w, h int, cmd *exec.Cmd) *Terminal {
 	}
 	x.tty, x.before = ours, lineState(ours)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs, theirs, theirs
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Setsid, cmd.SysProcAttr.Setctty = true, true
 	if err = x.setSize(w, h); err == nil {
 		err = cmd.Start()
 	}
