@@ -30,6 +30,7 @@ import (
 
 	"vksmedic/model"
 	"vksmedic/model/signature"
+	"vksmedic/model/text"
 	"vksmedic/probes"
 	"vksmedic/probes/capture"
 	"vksmedic/probes/supervisor"
@@ -71,7 +72,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	case errors.As(err, &code):
 		return int(code)
 	}
-	fmt.Fprintln(errOut, "vksmedic:", err)
+	fmt.Fprintln(errOut, "vksmedic:", text.Clean(err.Error())) // names in it are a file's or a server's.
 	return failure
 }
 
@@ -97,7 +98,7 @@ evidence for each, and walks you through the knowledge base's fix. Nothing is ch
 not shown first.
 
 Start it against the Supervisor's kubeconfig (kubectl vsphere login writes one).`,
-		Args:          cobra.NoArgs,
+		Args:          noWords,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -109,11 +110,47 @@ Start it against the Supervisor's kubeconfig (kubectl vsphere login writes one).
 	f.StringVar(&s.context, "context", "", "context in it (default: the current one)")
 	f.StringSliceVarP(&s.namespaces, "namespace", "n", nil, "look at these vSphere Namespaces only; may be repeated")
 	f.StringArrayVar(&s.workloads, "workload-kubeconfig", nil, "NAMESPACE/CLUSTER=FILE: a kubeconfig for a workload cluster, where its Secret may not be read; may be repeated")
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return fmt.Errorf("%w; see %s --help", err, c.CommandPath()) })
 	f.StringVar(&s.from, "from", "", "read a dump instead: a file, a folder, a .tar.gz or - for standard input; read-only")
 	f.StringVar(&s.asOf, "as-of", "", "with --from: judge as of this time, RFC 3339 (default: the newest time in the dump)")
 	c.Flags().BoolVar(&s.readOnly, "read-only", false, "change nothing, whatever is pressed")
+	c.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return s.check(c) }
 	c.AddCommand(scanCommand(s, in, out), captureCommand(s, in, out), versionCommand(out))
+	c.InitDefaultCompletionCmd()
+	for _, sub := range c.Commands() {
+		if sub.Name() == "completion" {
+			// By itself it prints help and succeeds, also for a shell that it does not know.
+			sub.Args = noWords
+			sub.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+		}
+	}
 	return c
+}
+
+// noWords refuses what is neither a flag nor a command.
+func noWords(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("there is no %q in %s; see %s --help", args[0], c.CommandPath(), c.CommandPath())
+	}
+	return nil
+}
+
+// check refuses flags that contradict each other or say nothing: what is meant to be a
+// look at a dump must never become one at a live Supervisor, nor the other way round.
+func (s *settings) check(c *cobra.Command) error {
+	f := c.Flags()
+	if !f.Changed("from") {
+		return nil
+	}
+	if s.from == "" {
+		return errors.New("--from names nothing; give it a file, a folder, a .tar.gz or -")
+	}
+	for _, live := range []string{"kubeconfig", "context", "namespace", "workload-kubeconfig"} {
+		if f.Changed(live) {
+			return fmt.Errorf("--%s goes with a live Supervisor, and --from %s is a dump, which is read whole; leave one of them out", live, s.from)
+		}
+	}
+	return nil
 }
 
 func scanCommand(s *settings, in io.Reader, out io.Writer) *cobra.Command {
@@ -124,7 +161,7 @@ func scanCommand(s *settings, in io.Reader, out io.Writer) *cobra.Command {
 
 Exit status: 1 when something is flagged (info does not count); else 0 when all that is needed
 could be read, and 2 when not, or when it could not be done.`,
-		Args: cobra.NoArgs,
+		Args: noWords,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return scan(c.Context(), s, in, out)
 		},
@@ -146,7 +183,7 @@ No Secret is in it, no token, and no environment or command line of a pod. --red
 and the names of hosts and users too; namespaces, clusters, Machines, nodes and pods keep their names.
 
 Exit status: 0 when the file is written, also where parts could not be read; 2 when nothing could.`,
-		Args: cobra.NoArgs,
+		Args: noWords,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return take(c.Context(), s, in, out, c.ErrOrStderr())
 		},
@@ -162,7 +199,7 @@ func versionCommand(out io.Writer) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  cobra.NoArgs,
+		Args:  noWords,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintln(out, tool())
 			return err
@@ -184,6 +221,9 @@ func scan(ctx context.Context, s *settings, in io.Reader, out io.Writer) error {
 	format := print.Format(s.output)
 	if !validFormat(format) {
 		return fmt.Errorf("-o %s: choose table, json or markdown", s.output)
+	}
+	if s.timeout <= 0 {
+		return fmt.Errorf("--timeout %s: give it some time, such as 30s", s.timeout)
 	}
 	sn, err := look(ctx, s, in)
 	if err != nil {
@@ -237,7 +277,7 @@ func look(ctx context.Context, s *settings, in io.Reader) (*model.Snapshot, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := conn.LogIn(ctx); err != nil {
+	if err := logIn(ctx, s, conn, in); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
@@ -274,6 +314,16 @@ func take(ctx context.Context, s *settings, in io.Reader, out, errOut io.Writer)
 		return fmt.Errorf("the capture is written, but where cannot be said: %w", err)
 	}
 	return nil
+}
+
+// logIn lets a person take all the time to type a password, and a script the time it gives.
+func logIn(ctx context.Context, s *settings, conn *supervisor.Connection, in io.Reader) error {
+	if !isTerminal(in) {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, s.timeout)
+		defer cancel()
+	}
+	return conn.LogIn(ctx)
 }
 
 func readDump(ctx context.Context, s *settings, in io.Reader) (*capture.Dump, *model.Snapshot, error) {
