@@ -85,6 +85,7 @@ type settings struct {
 	from, asOf          string
 	output              string
 	timeout             time.Duration
+	stalledAfter        time.Duration
 	taking              probes.Taking
 }
 
@@ -108,11 +109,12 @@ Start it against the Supervisor's kubeconfig (kubectl vsphere login writes one).
 	f := c.PersistentFlags()
 	f.StringVar(&s.kubeconfig, "kubeconfig", "", "kubeconfig of the Supervisor (default: $KUBECONFIG, then ~/.kube/config)")
 	f.StringVar(&s.context, "context", "", "context in it (default: the current one)")
-	f.StringSliceVarP(&s.namespaces, "namespace", "n", nil, "look at these vSphere Namespaces only; may be repeated")
+	f.StringSliceVarP(&s.namespaces, "namespace", "n", nil, "look at these vSphere Namespaces only, of a dump too; may be repeated")
 	f.StringArrayVar(&s.workloads, "workload-kubeconfig", nil, "NAMESPACE/CLUSTER=FILE: a kubeconfig for a workload cluster, where its Secret may not be read; may be repeated")
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return fmt.Errorf("%w; see %s --help", err, c.CommandPath()) })
 	f.StringVar(&s.from, "from", "", "read a dump instead: a file, a folder, a .tar.gz or - for standard input; read-only")
 	f.StringVar(&s.asOf, "as-of", "", "with --from: judge as of this time, RFC 3339 (default: the newest time in the dump)")
+	f.DurationVar(&s.stalledAfter, "stalled-after", signature.StalledAfter, "how long a Machine may be Deleting before that is flagged")
 	c.Flags().BoolVar(&s.readOnly, "read-only", false, "change nothing, whatever is pressed")
 	c.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return s.check(c) }
 	c.AddCommand(scanCommand(s, in, out), captureCommand(s, in, out), versionCommand(out))
@@ -135,6 +137,11 @@ func noWords(c *cobra.Command, args []string) error {
 	return nil
 }
 
+// judge finds the signatures, with what the flags say of them.
+func (s *settings) judge() model.Judge {
+	return signature.NewJudge(signature.Options{StalledAfter: s.stalledAfter})
+}
+
 // check refuses flags that contradict each other or say nothing: what is meant to be a
 // look at a dump must never become one at a live Supervisor, nor the other way round.
 func (s *settings) check(c *cobra.Command) error {
@@ -145,7 +152,7 @@ func (s *settings) check(c *cobra.Command) error {
 	if s.from == "" {
 		return errors.New("--from names nothing; give it a file, a folder, a .tar.gz or -")
 	}
-	for _, live := range []string{"kubeconfig", "context", "namespace", "workload-kubeconfig"} {
+	for _, live := range []string{"kubeconfig", "context", "workload-kubeconfig"} {
 		if f.Changed(live) {
 			return fmt.Errorf("--%s goes with a live Supervisor, and --from %s is a dump, which is read whole; leave one of them out", live, s.from)
 		}
@@ -282,7 +289,17 @@ func look(ctx context.Context, s *settings, in io.Reader) (*model.Snapshot, erro
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	return probes.Once(ctx, conn, config, signature.Judge)
+	return probes.Once(ctx, conn, config, s.judge())
+}
+
+// logIn lets a person take all the time to type a password, and a script the time it gives.
+func logIn(ctx context.Context, s *settings, conn *supervisor.Connection, in io.Reader) error {
+	if !isTerminal(in) {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, s.timeout)
+		defer cancel()
+	}
+	return conn.LogIn(ctx)
 }
 
 // take writes a capture, and tells on errOut how far it is.
@@ -299,13 +316,13 @@ func take(ctx context.Context, s *settings, in io.Reader, out, errOut io.Writer)
 	if err != nil {
 		return err
 	}
-	if err := conn.LogIn(ctx); err != nil {
+	if err := logIn(ctx, s, conn, in); err != nil {
 		return err
 	}
 	line := print.NewLine(errOut, isTerminal(errOut))
 	t := s.taking
 	t.Tool, t.Report = tool(), line.Say
-	taken, err := probes.Take(ctx, conn, config, signature.Judge, t)
+	taken, err := probes.Take(ctx, conn, config, s.judge(), t)
 	line.End()
 	if err != nil {
 		return err
@@ -314,16 +331,6 @@ func take(ctx context.Context, s *settings, in io.Reader, out, errOut io.Writer)
 		return fmt.Errorf("the capture is written, but where cannot be said: %w", err)
 	}
 	return nil
-}
-
-// logIn lets a person take all the time to type a password, and a script the time it gives.
-func logIn(ctx context.Context, s *settings, conn *supervisor.Connection, in io.Reader) error {
-	if !isTerminal(in) {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, s.timeout)
-		defer cancel()
-	}
-	return conn.LogIn(ctx)
 }
 
 func readDump(ctx context.Context, s *settings, in io.Reader) (*capture.Dump, *model.Snapshot, error) {
@@ -336,7 +343,7 @@ func readDump(ctx context.Context, s *settings, in io.Reader) (*capture.Dump, *m
 	if err != nil {
 		return nil, nil, err
 	}
-	return d, d.Snapshot(signature.Judge, asOf), nil
+	return d, d.Snapshot(s.judge(), asOf).In(s.namespaces), nil
 }
 
 func parseAsOf(s *settings) (time.Time, error) {
@@ -408,7 +415,7 @@ func dashboard(ctx context.Context, s *settings, in io.Reader, out io.Writer) er
 	defer restore()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	live := probes.Run(ctx, conn, config, signature.Judge)
+	live := probes.Run(ctx, conn, config, s.judge())
 	commands := make(chan remedies.Command, 64)
 	where := ui.Where{Context: conn.Context, Server: conn.Server, User: conn.User, Insecure: conn.Insecure}
 	if s.readOnly {
@@ -427,7 +434,7 @@ func dashboard(ctx context.Context, s *settings, in io.Reader, out io.Writer) er
 	if err != nil {
 		return err
 	}
-	captures := captures{conn: conn, config: config, live: live}
+	captures := captures{conn: conn, config: config, live: live, judge: s.judge()}
 	err = ui.Run(ctx, ui.Options{
 		In: in, Out: out, Where: where, Capture: captures.take, Snapshots: live.Snapshots(), Refresh: live.Refresh, Attend: live.Attend,
 		Reader: liveReader{live}, Wizard: wizard{runner}, Address: addresses(runner), Commands: commands, Log: logs.Lines(), Now: time.Now,
@@ -439,10 +446,19 @@ func dashboard(ctx context.Context, s *settings, in io.Reader, out io.Writer) er
 }
 
 func dashboardOfDump(ctx context.Context, s *settings, in io.Reader, out io.Writer) error {
+	keys := in
 	if s.from == capture.Stdin {
-		return errors.New("--from -: the dashboard needs standard input for keys; give it a file, or use vksmedic scan --from -")
+		if isTerminal(in) {
+			return errors.New("--from -: standard input is the terminal; pipe a dump into it, or name a file")
+		}
+		tty, err := ui.Keyboard()
+		if err != nil {
+			return err
+		}
+		defer func() { _ = tty.Close() }()
+		keys = tty
 	}
-	if !isTerminal(in) || !isTerminal(out) {
+	if !isTerminal(keys) || !isTerminal(out) {
 		return ui.ErrNoTerminal
 	}
 	d, sn, err := readDump(ctx, s, in)
@@ -457,7 +473,7 @@ func dashboardOfDump(ctx context.Context, s *settings, in io.Reader, out io.Writ
 		return err
 	}
 	return ui.Run(ctx, ui.Options{
-		In: in, Out: out, Where: ui.Where{Dump: s.from, ReadOnly: "this is a dump"}, Snapshots: snapshots,
+		In: keys, Out: out, Where: ui.Where{Dump: s.from, ReadOnly: "this is a dump"}, Snapshots: snapshots,
 		Refresh: func() {}, Attend: func(model.ClusterRef) {}, Reader: dumpReader{d}, Address: addresses(runner), Now: now,
 	})
 }
@@ -538,6 +554,7 @@ func (r dumpReader) Describe(ctx context.Context, t ui.Target) (string, error) {
 
 // captures are those that are taken while the dashboard runs.
 type captures struct {
+	judge   model.Judge
 	conn    *supervisor.Connection
 	config  probes.Config
 	live    *probes.Live
@@ -550,7 +567,7 @@ func (c *captures) take(ctx context.Context, report func(string)) (string, error
 	defer c.running.Done()
 	config := c.config
 	config.Before = c.live.Latest()
-	taken, err := probes.Take(ctx, c.conn, config, signature.Judge, probes.Taking{Tool: tool(), Timeout: time.Minute, Report: report})
+	taken, err := probes.Take(ctx, c.conn, config, c.judge, probes.Taking{Tool: tool(), Timeout: time.Minute, Report: report})
 	if err != nil {
 		return "", err
 	}

@@ -1,6 +1,9 @@
 package model
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Supervisor is what is known about the Supervisor as a whole.
 type Supervisor struct {
@@ -56,6 +59,22 @@ func (s *Snapshot) Cluster(ref ClusterRef) *Cluster {
 		}
 	}
 	return nil
+}
+
+// In is the same picture with the clusters of these namespaces only; all of them where
+// none is named.
+func (s *Snapshot) In(namespaces []string) *Snapshot {
+	if len(namespaces) == 0 {
+		return s
+	}
+	out := *s
+	out.Clusters = nil
+	for _, c := range s.Clusters {
+		if slices.Contains(namespaces, c.Ref.Namespace) {
+			out.Clusters = append(out.Clusters, c)
+		}
+	}
+	return &out
 }
 
 // Source returns the source of that name, or nil.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -150,4 +151,14 @@ func Run(ctx context.Context, o Options) error {
 func isTerminal(x any) bool {
 	f, ok := x.(file)
 	return ok && term.IsTerminal(int(f.Fd())) //nolint:gosec // A file descriptor is a small number.
+}
+
+// Keyboard opens the terminal that the program was started from, for keys, where standard
+// input is something else.
+func Keyboard() (*os.File, error) {
+	in, _, err := tea.OpenTTY()
+	if err != nil {
+		return nil, fmt.Errorf("%w (there is none to take keys from: %w)", ErrNoTerminal, err)
+	}
+	return in, nil
 }
