@@ -446,8 +446,9 @@ func dashboard(ctx context.Context, s *settings, in io.Reader, out io.Writer) er
 }
 
 func dashboardOfDump(ctx context.Context, s *settings, in io.Reader, out io.Writer) error {
-	keys := in
+	keys, name := in, s.from
 	if s.from == capture.Stdin {
+		name = "standard input"
 		if isTerminal(in) {
 			return errors.New("--from -: standard input is the terminal; pipe a dump into it, or name a file")
 		}
@@ -473,7 +474,7 @@ func dashboardOfDump(ctx context.Context, s *settings, in io.Reader, out io.Writ
 		return err
 	}
 	return ui.Run(ctx, ui.Options{
-		In: keys, Out: out, Where: ui.Where{Dump: s.from, ReadOnly: "this is a dump"}, Snapshots: snapshots,
+		In: keys, Out: out, Where: ui.Where{Dump: name, ReadOnly: "this is a dump"}, Snapshots: snapshots,
 		Refresh: func() {}, Attend: func(model.ClusterRef) {}, Reader: dumpReader{d}, Address: addresses(runner), Now: now,
 	})
 }
