@@ -72,7 +72,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	case errors.As(err, &code):
 		return int(code)
 	}
-	fmt.Fprintln(errOut, "vksmedic:", text.Clean(err.Error())) // names in it are a file's or a server's.
+	_, _ = fmt.Fprintln(errOut, "vksmedic:", text.Clean(err.Error())) // names in it are a file's or a server's.
 	return failure
 }
 
@@ -208,8 +208,10 @@ func versionCommand(out io.Writer) *cobra.Command {
 		Short: "Print the version",
 		Args:  noWords,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(out, tool())
-			return err
+			if _, err := fmt.Fprintln(out, tool()); err != nil {
+				return fmt.Errorf("print the version: %w", err)
+			}
+			return nil
 		},
 	}
 }

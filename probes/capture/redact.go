@@ -359,7 +359,7 @@ func (r *Redactor) card(s string) (string, bool) {
 	k := strings.ReplaceAll(lower(s), "-", ":")
 	if r.cards[k] == "" {
 		n := len(r.cards) + 1
-		r.cards[k] = fmt.Sprintf("02:00:%02x:%02x:%02x:%02x", byte(n>>24), byte(n>>16), byte(n>>8), byte(n))
+		r.cards[k] = fmt.Sprintf("02:00:%02x:%02x:%02x:%02x", n>>24&0xff, n>>16&0xff, n>>8&0xff, n&0xff)
 	}
 	return r.cards[k], true
 }

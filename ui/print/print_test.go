@@ -236,7 +236,7 @@ func TestOneReasonIsSaidOnce(t *testing.T) {
 	if got := printed(t, Table, sn, Options{}); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	sn.Sources = append(all[:2:2], model.Source{Name: "supervisor/vks", State: model.SourceStale, Detail: why}, source("a", model.SourceForbidden), source("b", model.SourceForbidden))
+	sn.Sources = append(slices.Clone(all[:2]), model.Source{Name: "supervisor/vks", State: model.SourceStale, Detail: why}, source("a", model.SourceForbidden), source("b", model.SourceForbidden))
 	got := printed(t, Table, sn, Options{})
 	if !strings.HasSuffix(got, "\n\nunreachable  supervisor/clusters, machines: https://192.0.2.10 refuses connections\n"+
 		"stale  supervisor/vks: https://192.0.2.10 refuses connections\nforbidden  a\nforbidden  b\n") {
