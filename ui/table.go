@@ -15,7 +15,7 @@ type column struct {
 	// right aligns numbers and times.
 	right bool
 	// least is how narrow the column may get when room is short; zero says that it
-	// keeps its natural width.
+	// keeps its natural width, up to widestFixed.
 	least int
 	// extra columns are shown only where all others fit, the lowest first; zero is
 	// always shown.
@@ -34,6 +34,10 @@ type cell struct {
 
 const gap = 2
 
+// widestFixed bounds a column that does not give way: what stands in it is short, unless an
+// odd object has something else there, which must not push the others off the screen.
+const widestFixed = 24
+
 // after is the gap behind a column.
 func (c column) after() int {
 	if c.sign {
@@ -51,6 +55,9 @@ func columnWidths(cols []column, natural []int, w int) []int {
 	for i, c := range cols {
 		if c.extra == 0 {
 			out[i] = max(natural[i], width(c.title))
+			if c.least == 0 {
+				out[i] = min(out[i], widestFixed)
+			}
 			if out[i] > 0 {
 				total += out[i] + c.after()
 			}

@@ -184,6 +184,10 @@ func TestColumns(t *testing.T) {
 			t.Errorf("in %d cells: %s, want %s", c.w, got, c.want)
 		}
 	}
+	// A text without end in a column that does not give way leaves room for the others.
+	if got := fmt.Sprint(columnWidths(cols, []int{1, 10, 1000, 8, 6}, 80)); got != "[1 10 24 8 6]" {
+		t.Errorf("an endless text: %s", got)
+	}
 }
 
 // TestSelectionStays on its cluster while others come and go above it.
