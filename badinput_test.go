@@ -517,13 +517,39 @@ func TestBadInputFlags(t *testing.T) {
 			says(t, e.out, "there is no cluster to look at", "not-understood  file/standard input: is empty")
 		}
 	})
+	t.Run("from standard input, on a terminal", func(t *testing.T) {
+		t.Parallel()
+		objects, err := filepath.Abs(hit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sh := exec.Command("sh", "-c", `tar -cf - -C "$1" . | "$0" --from -`, labtest.Program(t), objects) //nolint:gosec // the program under test.
+		sh.Env = homeless(t.TempDir())
+		x := terminal(t, 120, 40, sh)
+		x.WaitFor("ns-a/wc1", "read-only", "agent blocks drain")
+		x.Keys("enter")
+		x.WaitFor("MACHINE", "wc1-cp-old1")
+		quits(t, x)
+	})
+	t.Run("from standard input, without a terminal anywhere", func(t *testing.T) {
+		t.Parallel()
+		cmd := exec.Command(labtest.Program(t), "--from", "-")
+		cmd.Env = homeless(t.TempDir())
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		cmd.Stdin = strings.NewReader("kind: Pod\n")
+		if e := finish(t, cmd); e.code != 2 || e.out != "" {
+			t.Errorf("status %d, prints %q", e.code, e.out)
+		} else {
+			says(t, e.err, "terminal", "vksmedic scan")
+		}
+	})
 	for name, c := range map[string]struct {
 		args, words []string
 	}{
-		"the dashboard needs the keyboard": {[]string{"--from", "-"}, []string{"--from -", "standard input is the terminal", "pipe a dump"}},
-		"no dump to show":                  {[]string{"--from", "/no/such/dump"}, []string{"/no/such/dump", "no such file", "--from"}},
-		"a dump of nothing":                {[]string{"--from", ""}, []string{"--from names nothing"}},
-		"as of nonsense":                   {[]string{"--from", hit, "--as-of", "yesterday"}, []string{"--as-of yesterday", "like 2026-11-30T03:00:00Z"}},
+		"a dump from the keyboard": {[]string{"--from", "-"}, []string{"--from -", "standard input is the terminal", "pipe a dump"}},
+		"no dump to show":          {[]string{"--from", "/no/such/dump"}, []string{"/no/such/dump", "no such file", "--from"}},
+		"a dump of nothing":        {[]string{"--from", ""}, []string{"--from names nothing"}},
+		"as of nonsense":           {[]string{"--from", hit, "--as-of", "yesterday"}, []string{"--as-of yesterday", "like 2026-11-30T03:00:00Z"}},
 	} {
 		t.Run("on a terminal: "+name, func(t *testing.T) {
 			t.Parallel()
@@ -627,11 +653,25 @@ func TestBadInputTerminal(t *testing.T) {
 			<-r.Context().Done()
 			return true
 		}
-		cmd := exec.Command(labtest.Program(t), "scan", "--timeout", "10m", "--kubeconfig", hung.kubeconfig(t, nil))
+		// The shell tells who it becomes before it becomes the program.
+		pid := make(chan int, 1)
+		cmd := exec.Command("sh", "-c", `echo $$ >&3; exec "$@" 3>&-`, "sh", labtest.Program(t), "scan", "--timeout", "10m", "--kubeconfig", hung.kubeconfig(t, nil)) //nolint:gosec // the program under test.
 		cmd.Env = homeless(t.TempDir())
+		out, in, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _, _ = in.Close(), out.Close() }()
+		cmd.ExtraFiles = []*os.File{in}
 		go func() {
+			n := 0
+			_, _ = fmt.Fscan(out, &n)
+			pid <- n
+		}()
+		go func() {
+			n := <-pid
 			<-asked
-			_ = cmd.Process.Signal(os.Interrupt)
+			_ = syscall.Kill(n, syscall.SIGINT)
 		}()
 		e := finish(t, cmd)
 		if e.code != 2 || e.out != "" {
@@ -781,9 +821,19 @@ func selectRow(x *screen, name string) {
 			return
 		}
 		x.Keys("j")
-		x.Until("the selection moves", func(now string) bool { return now != s })
+		x.Until("the selection moves", func(now string) bool { return selected(now) != selected(s) })
 	}
 	x.WaitUntil("select "+name, func(s string) bool { return onRow(s, name) })
+}
+
+// selected is where the selection is: ages in the row may grow meanwhile.
+func selected(screen string) string {
+	for i, l := range strings.Split(screen, "\n") {
+		if r := []rune(l); strings.HasPrefix(l, "›") {
+			return fmt.Sprint(i, string(r[:min(40, len(r))]))
+		}
+	}
+	return ""
 }
 
 // onRow says whether the selection is on the row of that name.

@@ -85,8 +85,11 @@ type settings struct {
 	from, asOf          string
 	output              string
 	timeout             time.Duration
-	stalledAfter        time.Duration
-	taking              probes.Taking
+	// deadline is when the screen says that a source has not answered yet; zero for the
+	// default. What looks once waits for all of its timeout.
+	deadline     time.Duration
+	stalledAfter time.Duration
+	taking       probes.Taking
 }
 
 func root(in io.Reader, out io.Writer) *cobra.Command {
@@ -234,6 +237,7 @@ func scan(ctx context.Context, s *settings, in io.Reader, out io.Writer) error {
 	if s.timeout <= 0 {
 		return fmt.Errorf("--timeout %s: give it some time, such as 30s", s.timeout)
 	}
+	s.deadline = s.timeout
 	sn, err := look(ctx, s, in)
 	if err != nil {
 		return err
@@ -312,6 +316,7 @@ func take(ctx context.Context, s *settings, in io.Reader, out, errOut io.Writer)
 	if s.timeout = s.taking.Timeout; s.timeout <= 0 {
 		return fmt.Errorf("--timeout %s: give it some time, such as 1m", s.timeout)
 	}
+	s.deadline = s.timeout
 	logs := ui.NewLog(logFile())
 	defer logs.Close()
 	conn, config, err := connect(ctx, s, logs)
@@ -372,6 +377,7 @@ func connect(ctx context.Context, s *settings, logs *ui.Log) (*supervisor.Connec
 	supervisor.TameLibraries(logs.Logger())
 	conn, err := supervisor.Connect(ctx, supervisor.Options{
 		Kubeconfig: s.kubeconfig, Context: s.context, Namespaces: s.namespaces, Restrict: len(s.namespaces) > 0, Log: logs.Logger(),
+		Deadline: s.deadline,
 	})
 	return conn, config, err
 }

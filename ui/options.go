@@ -123,29 +123,56 @@ const framesPerSecond = 120
 
 // Run shows the screen until the engineer quits or ctx ends; ending by ctx is no
 // error. It returns [ErrNoTerminal] before anything was touched where In or Out is
-// no terminal. Bubble Tea gives the terminal back as it was, also after a panic or
-// SIGTERM.
+// no terminal. The terminal is given back as it was, also after a panic. Signals are the
+// caller's, who ends ctx.
 func Run(ctx context.Context, o Options) error {
 	if !o.Emulated && (!isTerminal(o.In) || !isTerminal(o.Out)) {
 		return ErrNoTerminal
 	}
+	asked := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	out, written := count(o.Out)
 	m := newModel(ctx, o, written)
 	opts := []tea.ProgramOption{
-		tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(out), tea.WithFPS(framesPerSecond),
+		tea.WithInput(o.In), tea.WithOutput(out), tea.WithFPS(framesPerSecond), tea.WithoutSignalHandler(),
 	}
 	if o.Env != nil {
 		opts = append(opts, tea.WithEnvironment(o.Env))
 	}
-	_, err := tea.NewProgram(m, append(opts, o.Tea...)...).Run()
+	p := tea.NewProgram(m, append(opts, o.Tea...)...)
+	ended := make(chan struct{})
+	go quitWith(ctx, p, ended)
+	_, err := p.Run()
+	close(ended)
 	cancel() // What is in the background ends, so that the walks can be let go.
 	m.leave()
-	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, tea.ErrInterrupted) {
+	if err != nil && (asked.Err() == nil || errors.Is(err, tea.ErrProgramPanic)) {
 		return fmt.Errorf("the screen stopped: %w", err)
 	}
 	return nil
+}
+
+// quitGrace is how long the program gets to put its terminal in order.
+const quitGrace = 2 * time.Second
+
+// quitWith ends the program with ctx as a key would. (Bubble Tea's own way, tea.WithContext,
+// counts as a kill: it closes the keyboard while it is still being read.) A program that
+// cannot, because its terminal has gone, is killed.
+func quitWith(ctx context.Context, p *tea.Program, ended <-chan struct{}) {
+	select {
+	case <-ended:
+		return
+	case <-ctx.Done():
+	}
+	go p.Quit() // it waits until the program takes it.
+	t := time.NewTimer(quitGrace)
+	defer t.Stop()
+	select {
+	case <-ended:
+	case <-t.C:
+		p.Kill()
+	}
 }
 
 func isTerminal(x any) bool {
