@@ -343,6 +343,7 @@ func TestReadingObjects(t *testing.T) {
 	x.WaitFor("kind: Machine")
 	x.Keys("c")
 	x.WaitFor("copied")
+	x.WaitUntil("find it on the clipboard", func(string) bool { return x.Clipboard() != "" })
 	copied, err := base64.StdEncoding.DecodeString(x.Clipboard())
 	if err != nil || !strings.HasPrefix(string(copied), "kind: Machine\nline0") || strings.ContainsRune(string(copied), 0x1b) {
 		t.Errorf("copied %.60q, %v", copied, err)
@@ -360,6 +361,7 @@ func TestCopyEvidence(t *testing.T) {
 	x.WaitFor("no rule lets it pass")
 	x.Keys("c")
 	x.WaitFor("copied")
+	x.WaitUntil("find it on the clipboard", func(string) bool { return x.Clipboard() != "" })
 	got, err := base64.StdEncoding.DecodeString(x.Clipboard())
 	for _, want := range []string{"team-a/web: kube-cert-agent blocks", "KB 410900", "[yes]     it is in the drain: Deleting: DrainingNode", "settled by: ask for get"} {
 		if err != nil || !strings.Contains(string(got), want) {
