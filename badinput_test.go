@@ -811,40 +811,46 @@ func oddDashboard(t *testing.T, x *screen) {
 	}
 }
 
-// selectRow goes down a list to a name.
+// selectRow moves the selection of a list to the row of a name, a key at a time.
 func selectRow(x *screen, name string) {
-	x.WaitFor(name)
-	x.Keys("g")
-	for range 60 {
-		s := x.Screen()
-		if onRow(s, name) {
+	for range 100 {
+		var at, want int
+		var here string
+		x.Until("a selection, and "+name, func(s string) bool {
+			at, here, want = selection(s, name)
+			return at >= 0 && want >= 0
+		})
+		if at == want {
 			return
 		}
-		x.Keys("j")
-		x.Until("the selection moves", func(now string) bool { return selected(now) != selected(s) })
+		move := "j"
+		if want < at {
+			move = "k"
+		}
+		x.Keys(move)
+		x.Until("the selection moves", func(s string) bool {
+			_, now, _ := selection(s, name)
+			return now != "" && now != here
+		})
 	}
-	x.WaitUntil("select "+name, func(s string) bool { return onRow(s, name) })
+	x.WaitUntil("select "+name, func(s string) bool { at, _, want := selection(s, name); return at == want && at >= 0 })
 }
 
-// selected is where the selection is: ages in the row may grow meanwhile.
-func selected(screen string) string {
+// selection is the line of the selected row and the name that it begins with, and the line of
+// the row with a name; negative where there is none.
+func selection(screen, name string) (at int, here string, want int) {
+	at, want = -1, -1
 	for i, l := range strings.Split(screen, "\n") {
-		if r := []rune(l); strings.HasPrefix(l, "›") {
-			return fmt.Sprint(i, string(r[:min(40, len(r))]))
-		}
-	}
-	return ""
-}
-
-// onRow says whether the selection is on the row of that name.
-func onRow(screen, name string) bool {
-	for l := range strings.Lines(screen) {
 		// Columns are two cells apart, words one.
-		if strings.HasPrefix(l, "›") && strings.Contains(l, name+"  ") {
-			return true
+		if want < 0 && strings.Contains(l, " "+name+"  ") {
+			want = i
+		}
+		if rest, ok := strings.CutPrefix(l, "›"); ok {
+			at = i
+			here, _, _ = strings.Cut(strings.TrimLeft(rest, " "), "  ")
 		}
 	}
-	return false
+	return at, here, want
 }
 
 // TestBadInputDump has them in a dump, with files that are none.

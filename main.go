@@ -86,7 +86,7 @@ type settings struct {
 	output              string
 	timeout             time.Duration
 	// deadline is when the screen says that a source has not answered yet; zero for the
-	// default. What looks once waits for all of its timeout.
+	// default. What looks once goes by its timeout, which has to come first.
 	deadline     time.Duration
 	stalledAfter time.Duration
 	taking       probes.Taking
@@ -237,7 +237,7 @@ func scan(ctx context.Context, s *settings, in io.Reader, out io.Writer) error {
 	if s.timeout <= 0 {
 		return fmt.Errorf("--timeout %s: give it some time, such as 30s", s.timeout)
 	}
-	s.deadline = s.timeout
+	s.deadline = 2 * s.timeout
 	sn, err := look(ctx, s, in)
 	if err != nil {
 		return err
@@ -316,7 +316,7 @@ func take(ctx context.Context, s *settings, in io.Reader, out, errOut io.Writer)
 	if s.timeout = s.taking.Timeout; s.timeout <= 0 {
 		return fmt.Errorf("--timeout %s: give it some time, such as 1m", s.timeout)
 	}
-	s.deadline = s.timeout
+	s.deadline = 2 * s.timeout
 	logs := ui.NewLog(logFile())
 	defer logs.Close()
 	conn, config, err := connect(ctx, s, logs)
