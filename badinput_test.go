@@ -671,7 +671,9 @@ func TestBadInputTerminal(t *testing.T) {
 		go func() {
 			n := <-pid
 			<-asked
-			_ = syscall.Kill(n, syscall.SIGINT)
+			if n > 1 { // others would name more than one process.
+				_ = syscall.Kill(n, syscall.SIGINT)
+			}
 		}()
 		e := finish(t, cmd)
 		if e.code != 2 || e.out != "" {
