@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -407,9 +408,16 @@ func onward(x *screen, texts ...string) {
 			return
 		}
 		x.Press("enter")
-		x.Until("the next step", func(now string) bool { return now != s })
+		// Not just another screen: times on it pass by themselves, and a second enter would
+		// answer the next question.
+		x.Until("the next step", func(now string) bool { return there(now) || !slices.Equal(marks(now), marks(s)) })
 	}
 }
+
+// marks are the steps and how each of them stands.
+func marks(screen string) []string { return stepMark.FindAllString(screen, -1) }
+
+var stepMark = regexp.MustCompile(`[✔✖▸–?] [1-9]\b`)
 
 // resume starts the dashboard again and picks up the walk that was left.
 func resume(t *testing.T, lab *labtest.Lab, state string) *screen {
