@@ -20,6 +20,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -231,7 +232,7 @@ func tool() string {
 // scan looks once and prints.
 func scan(ctx context.Context, s *settings, in io.Reader, out io.Writer) error {
 	format := print.Format(s.output)
-	if !validFormat(format) {
+	if !slices.Contains(print.Formats(), format) {
 		return fmt.Errorf("-o %s: choose table, json or markdown", s.output)
 	}
 	if s.timeout <= 0 {
@@ -249,15 +250,6 @@ func scan(ctx context.Context, s *settings, in io.Reader, out io.Writer) error {
 		return exitCode(code)
 	}
 	return nil
-}
-
-func validFormat(f print.Format) bool {
-	for _, g := range print.Formats() {
-		if f == g {
-			return true
-		}
-	}
-	return false
 }
 
 // printOptions fits a table to the terminal; into a file or pipe lines are whole.
@@ -286,11 +278,8 @@ func look(ctx context.Context, s *settings, in io.Reader) (*model.Snapshot, erro
 	}
 	logs := ui.NewLog(logFile())
 	defer logs.Close()
-	conn, config, err := connect(ctx, s, logs)
+	conn, config, err := connect(ctx, s, in, logs)
 	if err != nil {
-		return nil, err
-	}
-	if err := logIn(ctx, s, conn, in); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
@@ -319,11 +308,8 @@ func take(ctx context.Context, s *settings, in io.Reader, out, errOut io.Writer)
 	s.deadline = 2 * s.timeout
 	logs := ui.NewLog(logFile())
 	defer logs.Close()
-	conn, config, err := connect(ctx, s, logs)
+	conn, config, err := connect(ctx, s, in, logs)
 	if err != nil {
-		return err
-	}
-	if err := logIn(ctx, s, conn, in); err != nil {
 		return err
 	}
 	line := print.NewLine(errOut, isTerminal(errOut))
@@ -364,7 +350,8 @@ func parseAsOf(s *settings) (time.Time, error) {
 	return t, nil
 }
 
-func connect(ctx context.Context, s *settings, logs *ui.Log) (*supervisor.Connection, probes.Config, error) {
+// connect reads the kubeconfig and logs in; it does no network of its own.
+func connect(ctx context.Context, s *settings, in io.Reader, logs *ui.Log) (*supervisor.Connection, probes.Config, error) {
 	config := probes.Config{Log: logs.Logger()}
 	if s.asOf != "" {
 		return nil, config, errors.New("--as-of goes with --from: a live Supervisor is judged as of now")
@@ -379,7 +366,10 @@ func connect(ctx context.Context, s *settings, logs *ui.Log) (*supervisor.Connec
 		Kubeconfig: s.kubeconfig, Context: s.context, Namespaces: s.namespaces, Restrict: len(s.namespaces) > 0, Log: logs.Logger(),
 		Deadline: s.deadline,
 	})
-	return conn, config, err
+	if err != nil {
+		return nil, config, err
+	}
+	return conn, config, logIn(ctx, s, conn, in)
 }
 
 // workloadFiles reads --workload-kubeconfig.
@@ -409,11 +399,8 @@ func dashboard(ctx context.Context, s *settings, in io.Reader, out io.Writer) er
 	}
 	logs := ui.NewLog(logFile())
 	defer logs.Close()
-	conn, config, err := connect(ctx, s, logs)
+	conn, config, err := connect(ctx, s, in, logs)
 	if err != nil {
-		return err
-	}
-	if err := conn.LogIn(ctx); err != nil {
 		return err
 	}
 	restore, err := conn.DetachTerminal() // before anything runs that could write to it.

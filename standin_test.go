@@ -13,6 +13,7 @@ import (
 	"io"
 	"log"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -73,7 +74,7 @@ func served() map[string]map[string]resource {
 	}
 }
 
-func newStandIn(t *testing.T, objects ...map[string]any) *standIn {
+func newStandIn(t testing.TB, objects ...map[string]any) *standIn {
 	t.Helper()
 	s := &standIn{objects: objects}
 	s.Server = httptest.NewUnstartedServer(s)
@@ -84,6 +85,18 @@ func newStandIn(t *testing.T, objects ...map[string]any) *standIn {
 		s.Close()
 	})
 	return s
+}
+
+// silent is the address of a server that takes connections and never says a word. It
+// stands in for one that hangs.
+func silent(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l.Addr().String()
 }
 
 func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -182,7 +195,7 @@ func (s *standIn) config() *api.Config {
 }
 
 // kubeconfig writes it, changed if need be, and returns the file.
-func (s *standIn) kubeconfig(t *testing.T, change func(*api.Config)) string {
+func (s *standIn) kubeconfig(t testing.TB, change func(*api.Config)) string {
 	t.Helper()
 	c := s.config()
 	if change != nil {

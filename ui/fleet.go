@@ -378,12 +378,7 @@ func (f *fleet) key(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) {
 		f.filter, f.namespace, f.all = "", "", false
 		return nil, true
 	case key.Matches(k, m.keys.Filter):
-		was := f.filter
-		return m.ask(prompt{
-			label:  "/",
-			change: func(_ *Model, s string) { f.filter = strings.TrimSpace(s) },
-			cancel: func(*Model) { f.filter = was },
-		}, f.filter), true
+		return m.askFilter(&f.filter), true
 	case key.Matches(k, m.keys.Namespace):
 		return m.push(&namespaces{}), true
 	case key.Matches(k, m.keys.Sort):

@@ -153,3 +153,13 @@ func (m *Model) openByName(s string) tea.Cmd {
 	}
 	return m.say(true, "there is no view and no cluster called "+s+"; : alone shows the views")
 }
+
+// askFilter has a filter typed, which works as it grows; cancelling brings back the one before.
+func (m *Model) askFilter(filter *string) tea.Cmd {
+	was := *filter
+	return m.ask(prompt{
+		label:  "/",
+		change: func(_ *Model, s string) { *filter = strings.TrimSpace(s) },
+		cancel: func(*Model) { *filter = was },
+	}, was)
+}

@@ -46,12 +46,7 @@ func (m *Model) onFiltered(s listed, k tea.KeyPressMsg) (tea.Cmd, bool) {
 	l := s.theList()
 	switch {
 	case key.Matches(k, m.keys.Filter):
-		was := l.filter
-		return m.ask(prompt{
-			label:  "/",
-			change: func(_ *Model, s string) { l.filter = strings.TrimSpace(s) },
-			cancel: func(*Model) { l.filter = was },
-		}, l.filter), true
+		return m.askFilter(&l.filter), true
 	case key.Matches(k, m.keys.Back) && l.filter != "":
 		l.filter = ""
 		return nil, true

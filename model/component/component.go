@@ -29,16 +29,6 @@ func All() []Component {
 	}
 }
 
-// Named is the component of that name.
-func Named(name string) (Component, bool) {
-	for _, c := range All() {
-		if c.Name == name {
-			return c, true
-		}
-	}
-	return Component{}, false
-}
-
 // Has says whether the component listens on a port.
 func (c Component) Has(port int) bool { return slices.Contains(c.Ports, port) }
 

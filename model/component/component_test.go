@@ -1,6 +1,7 @@
 package component
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,12 +54,12 @@ func TestOf(t *testing.T) {
 
 func TestComm(t *testing.T) {
 	for name, want := range map[string]string{"kube-controller-manager": "kube-controller", "antrea-controller": "antrea-controll", "kube-apiserver": "kube-apiserver"} {
-		c, ok := Named(name)
-		if !ok || c.Comm() != want {
-			t.Errorf("%s: %q", name, c.Comm())
+		i := slices.IndexFunc(All(), func(c Component) bool { return c.Name == name })
+		if i < 0 || All()[i].Comm() != want {
+			t.Errorf("%s is number %d in the table", name, i)
 		}
 	}
-	if _, ok := Named("kubelet"); ok {
+	if slices.ContainsFunc(All(), func(c Component) bool { return c.Name == "kubelet" }) {
 		t.Error("kubelet is no component of the table")
 	}
 }

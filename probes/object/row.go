@@ -33,9 +33,6 @@ func Row(u map[string]any) (model.Object, error) {
 	return read(t), nil
 }
 
-// Known says whether Row reads objects of this kind.
-func Known(apiVersion, kind string) bool { return reader(apiVersion, kind) != nil }
-
 // The API groups whose kinds are read.
 const (
 	clusterGroup      = "cluster.x-k8s.io"
