@@ -52,12 +52,8 @@ func (r reading) YAML(ctx context.Context, t Target) (string, error)     { retur
 func (r reading) Describe(ctx context.Context, t Target) (string, error) { return r(ctx, t, true) }
 
 func TestFirstFrameBeforeAnyAnswer(t *testing.T) {
-	begin := time.Now()
 	x := start(t, 80, 24, Options{Snapshots: make(chan *model.Snapshot)})
 	x.WaitFor("vksmedic", "asking 10.0.0.2:6443", "read-write")
-	if d := time.Since(begin); d > 2*time.Second {
-		t.Errorf("the first frame took %s", d)
-	}
 	if title := x.Title(); !strings.Contains(title, "prod-sv01") || !strings.Contains(title, "ana@vsphere.local") {
 		t.Errorf("title %q", title)
 	}

@@ -288,7 +288,7 @@ func watched(t testing.TB, opts Options) (*Connection, *picture) {
 // eventually waits until the picture is as it should be.
 func eventually(t testing.TB, p *picture, what string, ok func(*model.Snapshot) bool) *model.Snapshot {
 	t.Helper()
-	deadline := time.Now().Add(15 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for {
 		s := p.now()
 		if ok(s) {

@@ -250,7 +250,7 @@ func workloadOf(s *store) *model.Workload {
 
 func eventually(t testing.TB, s *store, what string, ok func(w *model.Workload) bool) *model.Workload {
 	t.Helper()
-	deadline := time.Now().Add(15 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for {
 		w := workloadOf(s)
 		if ok(w) {

@@ -25,7 +25,7 @@ import (
 )
 
 // Deadline is how long a wait lasts unless [Terminal.Within] says otherwise.
-const Deadline = 20 * time.Second
+const Deadline = time.Minute
 
 // Terminal is an emulated terminal: a screen, a keyboard, a title and a clipboard.
 // It may be used from several goroutines.
