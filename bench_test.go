@@ -21,6 +21,7 @@ import (
 func BenchmarkFirstFrame(b *testing.B) {
 	server := silent(b)
 	config := newStandIn(b).kubeconfig(b, func(k *api.Config) { k.Clusters["sv"].Server = "https://" + server })
+	labtest.Program(b) // built before the clock runs.
 	for b.Loop() {
 		x := start(b, 120, 40, b.TempDir(), "--kubeconfig", config)
 		x.WaitFor("CLUSTER")

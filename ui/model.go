@@ -25,7 +25,9 @@ type Model struct {
 	o       Options
 	written *atomic.Int64
 	timer   timer
-	keys    *KeyMap
+	// pace is nil where no program runs.
+	pace *pace
+	keys *KeyMap
 
 	w, h    int
 	profile colorprofile.Profile
@@ -455,6 +457,7 @@ func receive[T any](ctx context.Context, ch <-chan T, wrap func(T) tea.Msg) tea.
 
 // View implements tea.Model.
 func (m *Model) View() tea.View {
+	defer m.pace.drawn()
 	v := tea.View{AltScreen: true, MouseMode: tea.MouseModeCellMotion, WindowTitle: m.title()}
 	l := lay(m.w, m.h)
 	if m.w <= 0 || m.h <= 0 {

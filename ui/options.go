@@ -118,9 +118,6 @@ type Options struct {
 	Tea []tea.ProgramOption
 }
 
-// framesPerSecond bounds how long a frame waits to be written: 8 ms.
-const framesPerSecond = 120
-
 // Run shows the screen until the engineer quits or ctx ends; ending by ctx is no
 // error. It returns [ErrNoTerminal] before anything was touched where In or Out is
 // no terminal. The terminal is given back as it was, also after a panic. Signals are the
@@ -135,12 +132,12 @@ func Run(ctx context.Context, o Options) error {
 	out, written := count(o.Out)
 	m := newModel(ctx, o, written)
 	opts := []tea.ProgramOption{
-		tea.WithInput(o.In), tea.WithOutput(out), tea.WithFPS(framesPerSecond), tea.WithoutSignalHandler(),
+		tea.WithInput(o.In), tea.WithOutput(out), tea.WithoutSignalHandler(),
 	}
 	if o.Env != nil {
 		opts = append(opts, tea.WithEnvironment(o.Env))
 	}
-	p := tea.NewProgram(m, append(opts, o.Tea...)...)
+	p := newProgram(m, append(opts, o.Tea...)...)
 	ended := make(chan struct{})
 	go quitWith(ctx, p, ended)
 	_, err := p.Run()

@@ -303,7 +303,7 @@ func BenchmarkKeyToBytes(b *testing.B) {
 	defer cancel()
 	var took []time.Duration
 	m := newModel(ctx, Options{Where: where(), Now: clock, Snapshots: feed(sn)}, new(atomic.Int64))
-	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithFPS(framesPerSecond),
+	p := newProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out),
 		tea.WithWindowSize(200, 50), tea.WithColorProfile(colorprofile.TrueColor), tea.WithEnvironment([]string{"TERM=xterm-256color"}))
 	go func() { _, err := p.Run(); done <- err }()
 	go func() {

@@ -19,7 +19,7 @@ import (
 
 // The pace of looking.
 const (
-	nearEvery = 3 * time.Second // plus up to two more.
+	nearEvery = 4 * time.Second // plus up to two more.
 	farEvery  = time.Minute     // a fifth more or less.
 	// longestNear and longestFar are how seldom a cluster that does not answer is tried.
 	longestNear = time.Minute

@@ -465,8 +465,8 @@ func TestPace(t *testing.T) {
 		t    target
 		want time.Duration
 	}{
-		{target{}, time.Minute}, {target{near: true}, 4 * time.Second},
-		{target{near: true, fails: 1}, 8 * time.Second}, {target{near: true, fails: 20}, longestNear}, {target{fails: 20}, longestFar},
+		{target{}, time.Minute}, {target{near: true}, 5 * time.Second},
+		{target{near: true, fails: 1}, 10 * time.Second}, {target{near: true, fails: 20}, longestNear}, {target{fails: 20}, longestFar},
 	} {
 		if got := l.pace(&c.t); got != c.want {
 			t.Errorf("%+v: %v, want %v", c.t, got, c.want)
