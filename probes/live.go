@@ -157,6 +157,8 @@ type pump struct {
 	latest  atomic.Pointer[model.Snapshot]
 	observe func(*model.Snapshot)
 
+	// next is when the next snapshot may be handed out.
+	next time.Time
 	// review is when time alone may change a judgement; zero when it cannot.
 	review time.Time
 	// odd is what judging failed at, to be shown as a source.
@@ -164,8 +166,11 @@ type pump struct {
 }
 
 const (
-	// fastest is the shortest time between two snapshots.
-	fastest = 100 * time.Millisecond
+	// fastest is the shortest time between two snapshots; one that took long to build is
+	// followed by a pause that is pauses times as long, but at most slowest.
+	fastest = 25 * time.Millisecond
+	pauses  = 10
+	slowest = time.Second / 2
 	// room is how many updates may wait; whoever has more waits.
 	room = 1024
 	// judgeSource is there only when judging itself failed.
@@ -189,10 +194,10 @@ func (p *pump) Update(change func(*model.Store)) {
 
 func (p *pump) run() {
 	defer close(p.out)
-	last := p.hand()
+	p.hand()
 	dirty := false
 	for {
-		timer := time.NewTimer(p.wait(dirty, last))
+		timer := time.NewTimer(p.wait(dirty))
 		select {
 		case <-p.ctx.Done():
 			timer.Stop()
@@ -205,8 +210,8 @@ func (p *pump) run() {
 			dirty = true
 		}
 		timer.Stop()
-		if dirty && time.Since(last) >= fastest {
-			last = p.hand()
+		if dirty && time.Until(p.next) <= 0 {
+			p.hand()
 			dirty = false
 		}
 	}
@@ -214,9 +219,9 @@ func (p *pump) run() {
 
 // wait is how long nothing has to be handed out: until the pace allows what changed, or
 // until time alone may change a judgement.
-func (p *pump) wait(dirty bool, last time.Time) time.Duration {
+func (p *pump) wait(dirty bool) time.Duration {
 	if dirty {
-		return fastest - time.Since(last)
+		return time.Until(p.next)
 	}
 	wait := time.Hour
 	if !p.review.IsZero() {
@@ -249,7 +254,8 @@ func (p *pump) apply(f func(*model.Store)) {
 }
 
 // hand builds a snapshot and hands it out, in place of one that nobody has taken.
-func (p *pump) hand() time.Time {
+func (p *pump) hand() {
+	began := time.Now()
 	if p.odd != "" {
 		p.store.SetSource(model.Source{Name: judgeSource, State: model.SourceNotUnderstood, Seen: p.config.Now(), Detail: p.odd})
 		p.odd = ""
@@ -268,7 +274,8 @@ func (p *pump) hand() time.Time {
 	default:
 	}
 	p.out <- sn
-	return time.Now()
+	ended := time.Now()
+	p.next = ended.Add(min(max(fastest, pauses*ended.Sub(began)), slowest))
 }
 
 // careful keeps a signature that panics on one cluster from taking the others along.

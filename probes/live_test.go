@@ -40,31 +40,48 @@ func TestSnapshotsKeepTheirPace(t *testing.T) {
 		if sn := <-p.out; len(sn.Clusters) != 1 || time.Since(began) != 0 {
 			t.Errorf("%d clusters after %v", len(sn.Clusters), time.Since(began))
 		}
-		// A thousand changes a second are ten snapshots.
+		// A thousand changes a second are forty snapshots.
 		time.Sleep(time.Second)
-		seen := 0
-		stop := make(chan struct{})
-		go func() {
-			defer close(stop)
-			for i := range 1000 {
-				p.Update(func(s *model.Store) { s.Put(machine("c", fmt.Sprint("m", i))) })
-				time.Sleep(time.Millisecond)
-			}
-		}()
-		for done := false; !done; {
-			select {
-			case <-p.out:
-				seen++
-			case <-stop:
-				done = true
-			}
-		}
-		if seen < 9 || seen > 11 {
+		if seen := busySecond(p); seen < 36 || seen > 41 {
 			t.Errorf("%d snapshots in a second", seen)
 		}
 		time.Sleep(time.Second)
 		if n := len(p.latest.Load().Clusters[0].Machines); n != 1001 {
 			t.Errorf("the last snapshot has %d machines", n)
+		}
+	})
+}
+
+// busySecond makes a thousand changes in a second and counts the snapshots.
+func busySecond(p *pump) (seen int) {
+	stop := make(chan struct{})
+	go func() {
+		defer close(stop)
+		for i := range 1000 {
+			p.Update(func(s *model.Store) { s.Put(machine("c", fmt.Sprint("m", i))) })
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	for {
+		select {
+		case <-p.out:
+			seen++
+		case <-stop:
+			return seen
+		}
+	}
+}
+
+// Snapshots that are costly are few: building them takes at most a tenth of the time.
+func TestCostlySnapshotsAreFew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, cancel := pumping(t, func(*model.Cluster, *model.Snapshot, time.Time) ([]model.Finding, time.Time) {
+			time.Sleep(20 * time.Millisecond)
+			return nil, time.Time{}
+		})
+		defer cancel()
+		if seen := busySecond(p); seen < 3 || seen > 6 {
+			t.Errorf("%d snapshots of 20 ms each in a second", seen)
 		}
 	})
 }
