@@ -19,6 +19,9 @@ import (
 //	armed:  something was written since, long enough ago for an eye to have seen it,
 //	        and every line of the preview has been on the screen.
 //
+// A preview longer than the screen goes through them with each page; a page that was turned
+// before its frame was written has not been read.
+//
 // Only then "a apply" is drawn, and only then the key works. A key that comes
 // earlier was typed ahead and is thrown away. Another preview begins anew.
 type arm struct {
@@ -28,8 +31,11 @@ type arm struct {
 	turn int
 	// writes is the count of the terminal's writes when the state became shown.
 	writes int64
-	// read is how many of the preview's lines have been on the screen, from its top.
-	read, lines int
+	// read is how many of the preview's lines have been on the screen, from its top; the
+	// frame that was laid last holds those from from up to upTo.
+	read, from, upTo, lines int
+	// again has the mark on the last line be another, see step.
+	again bool
 }
 
 type armState int
@@ -51,34 +57,54 @@ type armMsg struct{ turn int }
 // lay takes what the next View draws: the lines from from up to upTo, of all, of the
 // preview with this token (empty for none). Another token, or lines that were not seen
 // before, begin anew. Whoever jumps to the end has not read what lies between. It
-// returns a command while there is something to wait for.
-func (a *arm) lay(token string, from, upTo, all int) tea.Cmd {
+// returns a command while there is something to wait for. written is the terminal's count
+// of writes.
+func (a *arm) lay(token string, from, upTo, all int, written int64) tea.Cmd {
 	upTo = min(upTo, all)
-	if from > 0 && (token != a.token || from > a.read) {
-		upTo = 0 // there is a gap above.
-	}
 	switch {
 	case token == "":
 		*a = arm{turn: a.turn + 1}
 		return nil
 	case token != a.token:
-		*a = arm{turn: a.turn, token: token, read: upTo, lines: all}
+		*a = arm{turn: a.turn, token: token}
 	case all != a.lines:
 		// Wrapped anew by a resize: what was read to its end stays read.
-		if a.unread() == 0 {
-			upTo = all
+		a.seen(written)
+		if a.read == a.lines {
+			a.read = all
+		} else {
+			a.read = 0
 		}
-		a.read, a.lines = upTo, all
-	case upTo > a.read:
-		a.read = upTo
-	default:
+	case from == a.from && upTo == a.upTo:
 		return nil
+	default:
+		a.seen(written)
+		if a.state == armArmed && (upTo <= a.read || from > a.read) {
+			a.from, a.upTo = from, upTo
+			return nil // nothing to read on.
+		}
 	}
+	a.from, a.upTo, a.lines = from, upTo, all
 	a.turn++
 	a.state = armLaid
 	turn := a.turn
 	return func() tea.Msg { return armMsg{turn} }
 }
+
+// onScreen says whether the frame that was laid last was written.
+func (a *arm) onScreen(written int64) bool {
+	return a.state == armArmed || a.state == armShown && written != a.writes
+}
+
+// seen counts what was laid last as read if its frame was written.
+func (a *arm) seen(written int64) {
+	if a.onScreen(written) && !a.skipped() {
+		a.read = max(a.read, a.upTo)
+	}
+}
+
+// skipped says that lines above those on the screen were never on it.
+func (a *arm) skipped() bool { return a.from > a.read }
 
 // step moves on; written is the terminal's count of writes.
 func (a *arm) step(msg armMsg, written int64, timer timer) tea.Cmd {
@@ -93,8 +119,12 @@ func (a *arm) step(msg armMsg, written int64, timer timer) tea.Cmd {
 		return settled(a.turn, timer)
 	case armShown:
 		if written == a.writes {
+			// The very frame may have stood there already, so that there was nothing to
+			// write. With another mark there is.
+			a.again = !a.again
 			return settled(a.turn, timer)
 		}
+		a.seen(written)
 		a.state = armArmed
 	case armNone, armArmed:
 	}
@@ -105,12 +135,28 @@ func settled(turn int, timer timer) tea.Cmd {
 	return timer(settle, func(time.Time) tea.Msg { return armMsg{turn} })
 }
 
-// unread is how many lines of the preview have not been on the screen.
-func (a *arm) unread() int { return max(0, a.lines-a.read) }
+// mark stands on the last line while a frame is waited for.
+func (a *arm) mark() string {
+	switch {
+	case a.state != armShown:
+		return ""
+	case a.again:
+		return " ‥"
+	}
+	return " …"
+}
+
+// unread is how many lines of the preview have not been on the screen, nor are they now.
+func (a *arm) unread() int {
+	if a.skipped() {
+		return a.lines - a.read
+	}
+	return a.lines - max(a.read, a.upTo)
+}
 
 // armed says whether a key pressed now means this preview.
 func (a *arm) armed(token string) bool {
-	return token != "" && token == a.token && a.state == armArmed && a.unread() == 0
+	return token != "" && token == a.token && a.state == armArmed && a.read == a.lines
 }
 
 // count wraps the terminal so that its writes are counted.

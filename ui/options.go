@@ -132,7 +132,7 @@ func Run(ctx context.Context, o Options) error {
 	out, written := count(o.Out)
 	m := newModel(ctx, o, written)
 	opts := []tea.ProgramOption{
-		tea.WithInput(o.In), tea.WithOutput(out), tea.WithoutSignalHandler(),
+		tea.WithInput(noticed(o.In, cancel)), tea.WithOutput(out), tea.WithoutSignalHandler(),
 	}
 	if o.Env != nil {
 		opts = append(opts, tea.WithEnvironment(o.Env))
@@ -148,6 +148,29 @@ func Run(ctx context.Context, o Options) error {
 		return fmt.Errorf("the screen stopped: %w", err)
 	}
 	return nil
+}
+
+// noticed tells when a terminal has gone. Not everybody is sent a signal then: not who runs
+// without a controlling terminal.
+func noticed(in io.Reader, gone func()) io.Reader {
+	if f, ok := in.(*os.File); ok {
+		return keyboard{f, gone}
+	}
+	return in
+}
+
+// keyboard stays a file, so that Bubble Tea sees a terminal in it.
+type keyboard struct {
+	*os.File
+	gone func()
+}
+
+func (k keyboard) Read(p []byte) (int, error) {
+	n, err := k.File.Read(p)
+	if err != nil {
+		k.gone()
+	}
+	return n, err //nolint:wrapcheck // The terminal's own error, for Bubble Tea.
 }
 
 // quitGrace is how long the program gets to put its terminal in order.

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -29,11 +28,10 @@ func start(t testing.TB, w, h int, o Options) *uitest.Terminal {
 	if o.Now == nil {
 		o.Now = clock
 	}
-	const patience = 10 * time.Second
 	return uitest.Run(t, w, h, func(ctx context.Context, c uitest.Console) error {
 		o.In, o.Out, o.Env, o.Tea, o.Emulated = c.In, c.Out, c.Env, append(c.Tea, o.Tea...), true
 		return Run(ctx, o)
-	}).Within(patience)
+	})
 }
 
 // feed hands out snapshots one by one.
@@ -106,7 +104,7 @@ func TestRescueByKeys(t *testing.T) {
 			x.WaitFor("● Every cluster")
 			x.Keys("enter")
 			x.WaitFor("+ kind: MachineDrainRule")
-			x.Keys("pgdown", "pgdown", "pgdown", "pgdown")
+			readOn(x)
 			x.WaitFor("a applies this", "take back")
 			if got := s.appliedSoFar(); len(got) > 0 {
 				t.Fatalf("applied before a: %v", got)
@@ -158,13 +156,13 @@ func TestTypedAhead(t *testing.T) {
 	x.WaitFor("+ ")
 	// And while it is drawn for the first time.
 	x.Type("aaaaGaaaa\r\r")
-	x.Keys("g", "pgdown", "pgdown", "pgdown", "pgdown")
-	x.WaitFor("a applies this")
+	x.Keys("g")
+	readOn(x)
 	if got := s.appliedSoFar(); len(got) > 0 {
 		t.Fatalf("a key that was typed ahead applied %v", got)
 	}
 	x.Keys("enter", "enter", "space", "pgdown", "pgdown", "pgdown", "pgdown")
-	x.WaitFor("a applies this")
+	readOn(x)
 	if got := s.appliedSoFar(); len(got) > 0 {
 		t.Fatalf("enter applied %v", got)
 	}
@@ -173,6 +171,23 @@ func TestTypedAhead(t *testing.T) {
 	x.WaitFor("the rule is there and matches")
 	if got := s.appliedSoFar(); len(got) != 1 {
 		t.Fatalf("applied %v", got)
+	}
+}
+
+// readOn reads a preview to its end, page by page.
+func readOn(x *uitest.Terminal) {
+	for {
+		var s string
+		x.WaitUntil("the page is on the screen", func(now string) bool {
+			s = now
+			return strings.Contains(now, "a applies this") ||
+				strings.Contains(now, "read to the end, then a applies") && !strings.Contains(now, "a applies …") && !strings.Contains(now, "a applies ‥")
+		})
+		if strings.Contains(s, "a applies this") {
+			return
+		}
+		x.Keys("pgdown")
+		x.WaitUntil("the page turns", func(now string) bool { return now != s })
 	}
 }
 
@@ -192,9 +207,14 @@ func TestUnreadPreview(t *testing.T) {
 	if got := s.appliedSoFar(); len(got) > 0 {
 		t.Fatalf("applied %v", got)
 	}
+	// Neither a jump to the end, nor pages turned before they were drawn.
+	x.Keys("G")
+	x.WaitFor("read what was skipped above")
+	x.Keys("a")
+	x.WaitFor("go back up first")
+	x.Keys("g", "pgdown", "pgdown", "pgdown", "pgdown", "a")
 	// Another preview under the eyes begins anew.
-	x.Keys("pgdown", "pgdown", "pgdown", "pgdown")
-	x.WaitFor("a applies this")
+	readOn(x)
 	s.apply = func(s *script) error {
 		p := rulePreview()
 		p.Token, p.Moved = "t2", []remedies.Line{{Sign: '+', Text: "MachineDrainRule a-first came meanwhile"}}

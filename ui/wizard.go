@@ -509,6 +509,8 @@ func (w *wizard) pressApply(m *Model) tea.Cmd {
 			return m.say(true, "nothing is applied: "+why)
 		}
 		return nil // There is nothing that could be meant: typed ahead, or a slip.
+	case w.arm.token == p.Token && w.arm.skipped():
+		return m.say(false, "go back up first: "+plural(w.arm.from-w.arm.read, "line was", "lines were")+" skipped")
 	case w.arm.token == p.Token && w.arm.unread() > 0:
 		return m.say(false, "read on to the end first: "+plural(w.arm.unread(), "line", "lines")+" below")
 	case !w.arm.armed(p.Token):
@@ -559,7 +561,8 @@ func lowerFirst(s string) string {
 	return strings.ToLower(s[:1]) + s[1:]
 }
 
-// move scrolls, or goes through the options of a choice.
+// move scrolls, or goes through the options of a choice. Of a preview that can be applied no
+// page is turned before it was on the screen: that key was typed ahead.
 func (w *wizard) move(m *Model, k tea.KeyPressMsg) bool {
 	keys := m.keys
 	_, r := wizardLayout(wizardBody(lay(m.w, m.h).body))
@@ -573,6 +576,9 @@ func (w *wizard) move(m *Model, k tea.KeyPressMsg) bool {
 	case key.Matches(k, keys.PageUp):
 		w.off -= max(1, h-2)
 	case key.Matches(k, keys.PageDown):
+		if w.unseen(m) {
+			return true
+		}
 		w.off += max(1, h-2)
 	case key.Matches(k, keys.Top):
 		w.off = 0
@@ -581,7 +587,7 @@ func (w *wizard) move(m *Model, k tea.KeyPressMsg) bool {
 	default:
 		return false
 	}
-	if step != 0 && !w.choose(step) {
+	if step != 0 && !w.choose(step) && (step < 0 || !w.unseen(m)) {
 		w.off += step
 	}
 	lines, at := w.content(m, r.w)
@@ -591,6 +597,11 @@ func (w *wizard) move(m *Model, k tea.KeyPressMsg) bool {
 	}
 	w.off = max(0, min(w.off, len(lines)-h))
 	return true
+}
+
+// unseen says that a preview which can be applied is not yet on the screen as it is laid.
+func (w *wizard) unseen(m *Model) bool {
+	return w.applicable() != nil && !w.arm.onScreen(m.written.Load())
 }
 
 // choose goes to another option; false where there is no choice to make.
@@ -608,10 +619,11 @@ func (w *wizard) choose(step int) bool {
 func (w *wizard) wheel(m *Model, down bool) {
 	_, r := wizardLayout(wizardBody(lay(m.w, m.h).body))
 	lines, _ := w.content(m, r.w)
-	if down {
-		w.off += wheelLines
-	} else {
+	switch {
+	case !down:
 		w.off -= wheelLines
+	case !w.unseen(m):
+		w.off += wheelLines
 	}
 	w.off = max(0, min(w.off, len(lines)-(r.h-1)))
 }
@@ -625,11 +637,11 @@ func (w *wizard) layPreview(m *Model) tea.Cmd {
 	p := w.applicable()
 	if p == nil || l.tooSmall {
 		if w.arm.state != armNone {
-			w.arm.lay("", 0, 0, 0)
+			w.arm.lay("", 0, 0, 0, 0)
 		}
 		return nil
 	}
 	_, r := wizardLayout(wizardBody(l.body))
 	lines, _ := w.content(m, r.w)
-	return w.arm.lay(p.Token, w.off, w.off+r.h-1, len(lines))
+	return w.arm.lay(p.Token, w.off, w.off+r.h-1, len(lines), m.written.Load())
 }

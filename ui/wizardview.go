@@ -162,13 +162,17 @@ func (w *wizard) status(m *Model, width int, below int) string {
 	case w.following:
 		return st.Accent.Render(cutEnd(joinDots("watching; esc leaves, and nothing is lost", more), width))
 	case p != nil && w.arm.token == p.Token && w.arm.unread() > 0:
-		return st.Accent.Render(cutEnd(joinDots("read to the end, then a applies", more), width))
+		words := "read to the end, then a applies"
+		if w.arm.skipped() {
+			words = "read what was skipped above, then a applies"
+		}
+		return st.Accent.Render(cutEnd(joinDots(words+w.arm.mark(), more), width))
 	case p != nil && w.arm.armed(p.Token) && p.Confirm == remedies.ConfirmName:
 		return st.Accent.Render(cutEnd("a asks for the name, then applies this", width))
 	case p != nil && w.arm.armed(p.Token):
 		return st.Accent.Render(cutEnd(joinDots("a applies this", more), width))
 	case p != nil && w.arm.token == p.Token && w.arm.state == armShown:
-		return st.Muted.Render("…")
+		return st.Muted.Render(strings.TrimSpace(w.arm.mark()))
 	case w.closed():
 		return st.Accent.Render(cutEnd(joinDots("enter or esc goes back", more), width))
 	case w.canGoOn():

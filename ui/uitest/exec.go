@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 )
 
@@ -20,7 +21,7 @@ import (
 func Exec(t testing.TB, w, h int, cmd *exec.Cmd) *Terminal {
 	t.Helper()
 	x := newTerminal(t, w, h)
-	ours, theirs, err := pty.Open()
+	ours, theirs, err := open()
 	if err != nil {
 		x.close()
 		t.Fatalf("uitest: cannot open a pseudo-terminal: %v", err)
@@ -60,6 +61,25 @@ func Exec(t testing.TB, w, h int, cmd *exec.Cmd) *Terminal {
 	return x
 }
 
+// open opens a pseudo-terminal. Package pty leaves our side in a state in which closing it
+// waits for whoever reads from it, so that it would never be closed.
+func open() (ours, theirs *os.File, err error) {
+	p, theirs, err := pty.Open()
+	if err != nil {
+		return nil, nil, err //nolint:wrapcheck // A test says what failed.
+	}
+	defer func() { _ = p.Close() }()
+	fd, err := unix.FcntlInt(p.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err == nil {
+		err = unix.SetNonblock(fd, true)
+	}
+	if err != nil {
+		_ = theirs.Close()
+		return nil, nil, err //nolint:wrapcheck // A test says what failed.
+	}
+	return os.NewFile(uintptr(fd), p.Name()), theirs, nil //nolint:gosec // A file descriptor is a small number.
+}
+
 // HangUp takes the terminal away from the process that [Exec] started, as closing its
 // window does.
 func (x *Terminal) HangUp() {
@@ -71,7 +91,15 @@ func (x *Terminal) HangUp() {
 
 // setSize tells the pseudo-terminal its size; whoever runs on it gets a signal.
 func (x *Terminal) setSize(w, h int) error {
-	return pty.Setsize(x.tty, &pty.Winsize{Rows: uint16(h), Cols: uint16(w)}) //nolint:gosec,wrapcheck // A screen's size; a test says what failed.
+	raw, err := x.tty.SyscallConn() // Fd would make reading from it block for ever.
+	if err != nil {
+		return err //nolint:wrapcheck // A test says what failed.
+	}
+	size := &unix.Winsize{Row: uint16(h), Col: uint16(w)} //nolint:gosec // A screen's size.
+	if failed := raw.Control(func(fd uintptr) { err = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, size) }); failed != nil { //nolint:gosec // A file descriptor is a small number.
+		return failed //nolint:wrapcheck // A test says what failed.
+	}
+	return err //nolint:wrapcheck // A test says what failed.
 }
 
 // lineState is how a terminal treats what is typed (echo, line editing), nil if it cannot
