@@ -95,7 +95,7 @@ func (x *Terminal) setSize(w, h int) error {
 	if err != nil {
 		return err //nolint:wrapcheck // A test says what failed.
 	}
-	size := &unix.Winsize{Row: uint16(h), Col: uint16(w)} //nolint:gosec // A screen's size.
+	size := &unix.Winsize{Row: uint16(h), Col: uint16(w)}                                                                      //nolint:gosec // A screen's size.
 	if failed := raw.Control(func(fd uintptr) { err = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, size) }); failed != nil { //nolint:gosec // A file descriptor is a small number.
 		return failed //nolint:wrapcheck // A test says what failed.
 	}
