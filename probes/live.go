@@ -286,8 +286,12 @@ func (p *pump) careful(judge model.Judge) model.Judge {
 	return func(c *model.Cluster, sn *model.Snapshot, now time.Time) (found []model.Finding, review time.Time) {
 		defer func() {
 			if x := recover(); x != nil {
-				p.odd = fmt.Sprintf("vksmedic itself failed while judging cluster %s: %v; please report it", c.Ref, x)
-				p.config.Log.Error("judging failed", "cluster", c.Ref.String(), "panic", fmt.Sprint(x))
+				what := "the Supervisor as a whole"
+				if c != nil {
+					what = "cluster " + c.Ref.String()
+				}
+				p.odd = fmt.Sprintf("vksmedic itself failed while judging %s: %v; please report it", what, x)
+				p.config.Log.Error("judging failed", "of", what, "panic", fmt.Sprint(x))
 				found, review = nil, time.Time{}
 			}
 		}()

@@ -126,7 +126,7 @@ func TestReviewComesByTimeAlone(t *testing.T) {
 func TestPanicsAreSaidAndHoldUpNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		judge := func(c *model.Cluster, _ *model.Snapshot, _ time.Time) ([]model.Finding, time.Time) {
-			if c.Ref.Name == "bad" {
+			if c == nil || c.Ref.Name == "bad" {
 				panic("a bug")
 			}
 			return []model.Finding{{Signature: "found", Cluster: c.Ref}}, time.Time{}
@@ -144,6 +144,25 @@ func TestPanicsAreSaidAndHoldUpNobody(t *testing.T) {
 		}
 		if src := sn.Source(judgeSource); src == nil || !strings.Contains(src.Detail, "ns/bad") {
 			t.Errorf("sources: %+v", sn.Sources)
+		}
+	})
+}
+
+func TestPanicAboutTheSupervisorIsSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, cancel := pumping(t, func(c *model.Cluster, _ *model.Snapshot, _ time.Time) ([]model.Finding, time.Time) {
+			if c == nil {
+				panic("a bug")
+			}
+			return nil, time.Time{}
+		})
+		defer cancel()
+		p.Update(func(s *model.Store) { s.Put(&model.ClusterRole{Meta: model.Meta{Kind: "ClusterRole", Name: "r"}}) })
+		time.Sleep(time.Second)
+		p.Update(func(s *model.Store) { s.Put(machine("good", "m")) })
+		time.Sleep(time.Second)
+		if src := p.latest.Load().Source(judgeSource); src == nil || !strings.Contains(src.Detail, "the Supervisor as a whole") {
+			t.Errorf("sources: %+v", p.latest.Load().Sources)
 		}
 	})
 }

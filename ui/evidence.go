@@ -20,14 +20,22 @@ type evidence struct {
 }
 
 func (v *evidence) finding(m *Model) *model.Finding {
-	c := m.clusterNow(v.ref)
-	if c == nil {
-		return nil
-	}
-	for i := range c.Findings {
-		if c.Findings[i].Key() == v.id {
-			return &c.Findings[i]
+	all := m.findingsOf(v.ref)
+	for i := range all {
+		if all[i].Key() == v.id {
+			return &all[i]
 		}
+	}
+	return nil
+}
+
+// findingsOf are those of a cluster, or of the Supervisor as a whole.
+func (m *Model) findingsOf(ref model.ClusterRef) []model.Finding {
+	if c := m.clusterNow(ref); c != nil {
+		return c.Findings
+	}
+	if m.snap != nil && ref == (model.ClusterRef{}) {
+		return m.snap.General
 	}
 	return nil
 }
@@ -92,13 +100,21 @@ func (v *evidence) key(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) {
 		v.nextUnknown(m, f)
 		return nil, true
 	case key.Matches(k, m.keys.YAML), key.Matches(k, m.keys.Describe):
-		if len(f.Subjects) == 0 {
+		t := subject(f)
+		if t == nil {
 			return m.say(false, "the finding names no object"), true
 		}
-		t := Target{Ref: f.Subjects[0], Cluster: f.Cluster, Workload: inWorkload(f.Subjects[0].Kind)}
-		return m.read(t, key.Matches(k, m.keys.Describe)), true
+		return m.read(*t, key.Matches(k, m.keys.Describe)), true
 	}
 	return m.onList(v, k)
+}
+
+// subject is the object that a finding is about; nil where it names none.
+func subject(f *model.Finding) *Target {
+	if len(f.Subjects) == 0 {
+		return nil
+	}
+	return &Target{Ref: f.Subjects[0], Cluster: f.Cluster, Workload: inWorkload(f.Subjects[0].Kind)}
 }
 
 func inWorkload(kind string) bool {
@@ -148,12 +164,13 @@ func (v *evidence) head(m *Model, w int) []string {
 	f := v.finding(m)
 	if f == nil {
 		words := []string{st.Strong.Render(clusterName(v.ref)), ""}
-		if c := m.clusterNow(v.ref); c == nil {
+		if v.ref != (model.ClusterRef{}) && m.clusterNow(v.ref) == nil {
 			return append(words, st.Muted.Render(signQuiet)+" this cluster is not there (any more)")
-		} else if len(c.Findings) > 0 {
+		}
+		if len(m.findingsOf(v.ref)) > 0 {
 			return append(words, st.Ok.Render(signOk)+" this is not found any more; esc leads to what else is found here")
 		}
-		return append(words, st.Ok.Render(signOk)+" this is not found any more, and nothing else is flagged in this cluster")
+		return append(words, st.Ok.Render(signOk)+" this is not found any more, and nothing else is flagged here")
 	}
 	sign, style := m.severity(f.Severity)
 	right := string(f.Confidence)

@@ -297,11 +297,12 @@ func (f *fleet) rows(m *Model, w int) []row {
 	f.prepare(m)
 	body := lay(m.w, m.h).body
 	_, room := f.room(m, w, body.h)
-	shown := f.shown(room)
+	general := f.general(m, w)
+	shown := f.shown(room - len(general))
 	cols := fleetColumns()
 	widths := columnWidths(cols, f.natural, w-1)
 	now := m.now()
-	out := make([]row, 0, shown+1)
+	out := slices.Grow(general, shown+1)
 	for i := range f.entries[:shown] {
 		e := &f.entries[i]
 		out = append(out, row{
@@ -322,6 +323,18 @@ func (f *fleet) rows(m *Model, w int) []row {
 		})
 	}
 	return out
+}
+
+// general are the findings about the Supervisor as a whole, above the clusters.
+func (f *fleet) general(m *Model, w int) []row {
+	if f.filter != "" || f.namespace != "" {
+		return nil
+	}
+	var all []*model.Finding
+	for i := range m.snap.General {
+		all = append(all, &m.snap.General[i])
+	}
+	return m.findingRows(all, w, true)
 }
 
 // shown is how many entries stand on the screen: all that are flagged, and as many

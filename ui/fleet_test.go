@@ -132,6 +132,35 @@ func TestBudgetsCanBeOpened(t *testing.T) {
 	}
 }
 
+// TestSupervisorAsAWhole: what is found about all of it stands above the clusters, opens its
+// evidence, and leaves the object that it is about to be read.
+func TestSupervisorAsAWhole(t *testing.T) {
+	sn := picture()
+	sn.General = []model.Finding{{Signature: "endpoints-privilege-missing", Confidence: model.Confirmed, Severity: model.Critical,
+		Summary: "VM Operator may not patch Endpoints", Subjects: []model.ObjectRef{{Kind: "ClusterRole", Name: "vmoperator"}},
+		Evidence: []model.Check{{Name: "patch-missing", Title: "the verb patch is missing", Verdict: model.Yes, Source: "ClusterRole vmoperator"}}}}
+	s := newDesk(t, 80, 24, Options{Reader: reading(func(context.Context, Target, bool) (string, error) { return "", nil })})
+	s.send(snapshotMsg{sn})
+	got := s.screen()
+	general, web := strings.Index(got, "Supervisor  VM Operator may not patch Endpoints"), strings.Index(got, "team-a/web")
+	if general < 0 || general > web || !strings.Contains(got, "more in good health") {
+		t.Fatal(got)
+	}
+	s.keys("y")
+	if got := s.screen(); !strings.Contains(got, "YAML ClusterRole vmoperator") {
+		t.Error(got)
+	}
+	s.keys("esc", "enter")
+	if got := s.screen(); !strings.Contains(got, "the verb patch is missing") {
+		t.Error(got)
+	}
+	sn = picture()
+	s.send(snapshotMsg{sn})
+	if got := s.screen(); !strings.Contains(got, "this is not found any more, and nothing else is flagged here") {
+		t.Error(got)
+	}
+}
+
 // TestNothingSeenIsNotNothingThere: where Clusters cannot be read, nobody says that there are none.
 func TestNothingSeenIsNotNothingThere(t *testing.T) {
 	for _, c := range []struct {

@@ -265,7 +265,7 @@ func (s *findings) click(m *Model, _, y int) tea.Cmd   { return m.clickList(s, y
 func (s *findings) wheel(m *Model, down bool)          { m.wheelList(s, down) }
 func (s *findings) room(_ *Model, _, h int) (int, int) { return 2, h - 2 }
 func (s *findings) bindings(m *Model) []key.Binding {
-	return append([]key.Binding{m.keys.Open, m.keys.Filter, m.keys.Back}, m.keys.moves()...)
+	return append([]key.Binding{m.keys.Open, m.keys.Filter, m.keys.YAML, m.keys.Describe, m.keys.Back}, m.keys.moves()...)
 }
 func (s *findings) key(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) { return m.onFiltered(s, k) }
 
@@ -316,9 +316,10 @@ func (m *Model) findingRows(all []*model.Finding, w int, withCluster bool) []row
 		id := f.Key()
 		cluster := f.Cluster
 		rows = append(rows, row{
-			id:   "finding " + id,
-			draw: func() string { return drawRow(cols, widths, cells[i]) },
-			open: func(m *Model) tea.Cmd { return m.push(&evidence{ref: cluster, id: id}) },
+			id:     "finding " + id,
+			draw:   func() string { return drawRow(cols, widths, cells[i]) },
+			target: subject(f),
+			open:   func(m *Model) tea.Cmd { return m.push(&evidence{ref: cluster, id: id}) },
 		})
 	}
 	return rows

@@ -378,6 +378,9 @@ func findingWords(c *model.Cluster) string {
 
 // clusterName is the name of a cluster as people write it.
 func clusterName(r model.ClusterRef) string {
+	if r == (model.ClusterRef{}) {
+		return "Supervisor" // what is found about the whole of it.
+	}
 	if r.Name == "" {
 		return clean(strings.TrimPrefix(r.Namespace+"/(unnamed)", "/"))
 	}
