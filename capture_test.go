@@ -117,6 +117,28 @@ func TestCaptureOfTheLab(t *testing.T) {
 		})
 	}
 	t.Run("program", func(t *testing.T) { captureByProgram(t, lab) })
+	t.Run("stuck worker", func(t *testing.T) {
+		machine := lab.Stage(t, "stuck-worker", "--cluster", "team-a/api", "--agent-namespace", "vmware-system-tmc")
+		sn, rec := lookOnce(t, lab, "administrator")
+		if c := sn.Cluster(model.ClusterRef{Namespace: "team-a", Name: "api"}); c == nil || len(c.Findings) == 0 {
+			t.Errorf("nothing is found in team-a/api although %s hangs", machine)
+		}
+		same(t, sn, rec)
+		lab.Stage(t, "clean", "--cluster", "team-a/api")
+	})
+}
+
+// In every version that a Supervisor may serve.
+func TestCaptureOfEveryVersion(t *testing.T) {
+	for served, flags := range map[string][]string{"both": nil, "v1beta2": nil, "v1beta1": {"--no-drain-rules"}} {
+		t.Run(served, func(t *testing.T) {
+			sn, rec := lookOnce(t, labtest.StartAPIs(t, served, flags...), "administrator")
+			if len(sn.Clusters) == 0 {
+				t.Error("there is no cluster: this proves little")
+			}
+			same(t, sn, rec)
+		})
+	}
 }
 
 // captureByProgram runs the program as people do.
