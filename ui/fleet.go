@@ -56,12 +56,13 @@ func (s fleetSort) String() string {
 
 type fleetKey struct {
 	snap      *model.Snapshot
+	second    int64 // what is measured are ages, too: they grow.
 	filter    string
 	namespace string
 	sort      fleetSort
 }
 
-// fleetEntry is a cluster with what does not change while the snapshot stands.
+// fleetEntry is a cluster with what does not change while its key stands.
 type fleetEntry struct {
 	c       *model.Cluster
 	rank    int
@@ -112,12 +113,12 @@ func fleetColumns() []column {
 
 // prepare makes the entries anew where the snapshot or a setting changed.
 func (f *fleet) prepare(m *Model) {
-	k := fleetKey{m.snap, f.filter, f.namespace, f.sort}
+	now := m.now()
+	k := fleetKey{m.snap, now.Unix(), f.filter, f.namespace, f.sort}
 	if k == f.made || m.snap == nil {
 		return
 	}
 	f.made = k
-	now := m.now()
 	f.entries = f.entries[:0]
 	f.natural = make([]int, len(fleetColumns()))
 	want := strings.ToLower(f.filter)

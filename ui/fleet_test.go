@@ -132,6 +132,31 @@ func TestBudgetsCanBeOpened(t *testing.T) {
 	}
 }
 
+// TestAgesGrow: a column is as wide as what stands in it now, not when the snapshot came.
+func TestAgesGrow(t *testing.T) {
+	at := clock()
+	s := newDesk(t, 80, 24, Options{Now: func() time.Time { return at }})
+	sn := &model.Snapshot{At: at, Clusters: []*model.Cluster{stuck()}}
+	c := sn.Clusters[0]
+	for _, m := range c.Machines {
+		if !m.Deleting.IsZero() {
+			m.Deleting, m.DrainStarted = at.Add(-9*time.Second), at.Add(-9*time.Second)
+			for i := range m.Conditions.New {
+				m.Conditions.New[i].Since = at.Add(-9 * time.Second)
+			}
+		}
+	}
+	s.send(snapshotMsg{sn})
+	if got := s.screen(); !strings.Contains(got, "drain 9s") {
+		t.Fatal(got)
+	}
+	at = at.Add(2 * time.Second)
+	s.send(tickMsg(at))
+	if got := s.screen(); !strings.Contains(got, "drain 11s") {
+		t.Error(got)
+	}
+}
+
 // TestSupervisorAsAWhole: what is found about all of it stands above the clusters, opens its
 // evidence, and leaves the object that it is about to be read.
 func TestSupervisorAsAWhole(t *testing.T) {

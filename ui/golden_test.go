@@ -33,7 +33,9 @@ func where() Where {
 }
 
 func newDesk(t testing.TB, w, h int, o Options, blocks ...chan struct{}) *desk {
-	o.Now = clock
+	if o.Now == nil {
+		o.Now = clock
+	}
 	if o.Where == (Where{}) {
 		o.Where = where()
 	}
