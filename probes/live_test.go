@@ -72,7 +72,8 @@ func busySecond(p *pump) (seen int) {
 	}
 }
 
-// Snapshots that are costly are few: building them takes at most a tenth of the time.
+// Snapshots that are costly are few: after each comes a pause ten times as long, of half a
+// second at most.
 func TestCostlySnapshotsAreFew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, cancel := pumping(t, func(*model.Cluster, *model.Snapshot, time.Time) ([]model.Finding, time.Time) {

@@ -91,6 +91,15 @@ func (a *arm) lay(token string, from, upTo, all int, written int64) tea.Cmd {
 	return func() tea.Msg { return armMsg{turn} }
 }
 
+// cover is told while another screen is drawn over the preview: what was not yet known to be
+// on the screen is laid anew when the preview comes back.
+func (a *arm) cover() {
+	if a.state == armLaid || a.state == armShown {
+		a.state, a.from, a.upTo = armNone, -1, -1
+		a.turn++
+	}
+}
+
 // onScreen says whether the frame that was laid last was written.
 func (a *arm) onScreen(written int64) bool {
 	return a.state == armArmed || a.state == armShown && written != a.writes

@@ -372,7 +372,7 @@ func (f *fleet) room(_ *Model, _, h int) (top, lines int) {
 func (f *fleet) bindings(m *Model) []key.Binding {
 	k := m.keys
 	var out []key.Binding
-	if m.snap != nil && len(m.snap.Clusters) > 0 {
+	if m.snap != nil && len(m.snap.Clusters)+len(m.snap.General) > 0 {
 		out = append(out, k.Open)
 	}
 	out = append(out, k.Filter, k.Namespace, k.Sort)
@@ -419,7 +419,6 @@ func (f *fleet) draw(m *Model, w, h int) []string {
 	if mark := map[fleetSort]int{sortName: 1, sortVersion: 4, sortSince: 7}[f.sort]; mark > 0 {
 		cols[mark].title += "↓"
 	}
-	head := " " + drawHead(cols, columnWidths(cols, f.natural, w-1), &st.Head)
 	var narrowed []string
 	if f.namespace != "" {
 		narrowed = append(narrowed, "namespace "+clean(f.namespace))
@@ -427,11 +426,12 @@ func (f *fleet) draw(m *Model, w, h int) []string {
 	if f.filter != "" {
 		narrowed = append(narrowed, "filter "+clean(f.filter))
 	}
+	out := m.drawList(f, []string{""}, w, h) // its rows are measured with it.
+	out[0] = cutEnd(" "+drawHead(cols, columnWidths(cols, f.natural, w-1), &st.Head), w)
 	if len(f.entries) == 0 {
-		return append([]string{head, ""}, f.empty(m, narrowed)...)
-	}
-	out := m.drawList(f, []string{head}, w, h)
-	if len(narrowed) > 0 {
+		out = append(out[:1+len(f.general(m, w))], "")
+		out = append(out, f.empty(m, narrowed)...)
+	} else if len(narrowed) > 0 {
 		out = append(out, "", st.Muted.Render(" "+strings.Join(narrowed, ", ")+": "+itoa(len(f.entries))+" of "+
 			plural(len(m.snap.Clusters), "cluster", "clusters")+"   esc shows all"))
 	}

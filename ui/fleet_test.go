@@ -184,6 +184,13 @@ func TestSupervisorAsAWhole(t *testing.T) {
 	if got := s.screen(); !strings.Contains(got, "this is not found any more, and nothing else is flagged here") {
 		t.Error(got)
 	}
+	// Also where no cluster can be seen.
+	sn.Clusters, sn.General = nil, []model.Finding{{Signature: "endpoints-privilege-missing", Severity: model.Critical, Summary: "VM Operator may not patch Endpoints"}}
+	s.keys("esc")
+	s.send(snapshotMsg{sn})
+	if got := s.screen(); !strings.Contains(got, "Supervisor  VM Operator may not") || !strings.Contains(got, "no clusters here") || !strings.Contains(got, "enter open") {
+		t.Error(got)
+	}
 }
 
 // TestNothingSeenIsNotNothingThere: where Clusters cannot be read, nobody says that there are none.

@@ -134,9 +134,15 @@ func (m *Model) top() screen { return m.stack[len(m.stack)-1] }
 // Update implements tea.Model.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := m.update(msg)
-	if w, ok := m.top().(*wizard); ok {
-		// What the next View draws is known here: the preview's arming begins with it.
-		cmd = batch(cmd, w.layPreview(m))
+	for _, s := range m.stack {
+		switch w, ok := s.(*wizard); {
+		case !ok:
+		case s == m.top():
+			// What the next View draws is known here: the preview's arming begins with it.
+			cmd = batch(cmd, w.layPreview(m))
+		default:
+			w.arm.cover()
+		}
 	}
 	return m, batch(cmd, m.attend())
 }

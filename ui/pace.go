@@ -15,9 +15,9 @@ const framesPerSecond = 120
 // there, which bounds how long a frame waits, and seldom at rest.
 const (
 	busyFrame = 5 * time.Millisecond
-	restFrame = 200 * time.Millisecond
+	restFrame = 100 * time.Millisecond
 	// awake is how long it stays busy after a view was made.
-	awake = 4 * busyFrame
+	awake = 8 * busyFrame
 )
 
 // pace lets the program rest while nothing is drawn. Bubble Tea 2 wakes as many times a
@@ -26,18 +26,21 @@ const (
 // that, and then this file can go). Until then its ticker, which it keeps to itself, is slowed
 // down and sped up from here; where it is not found, the rate stays as it was.
 type pace struct {
-	program *tea.Program
+	// find gives the ticker once the program runs; nil where there is none.
+	find func() *time.Ticker
 
 	mu     sync.Mutex
 	ticker *time.Ticker
 	rest   *time.Timer
-	busy   bool
+	// last is when a view was made.
+	last time.Time
+	busy bool
 }
 
 // newProgram is a Bubble Tea program of m that rests while nothing is drawn.
 func newProgram(m *Model, options ...tea.ProgramOption) *tea.Program {
 	p := tea.NewProgram(m, append([]tea.ProgramOption{tea.WithFPS(framesPerSecond)}, options...)...)
-	m.pace = &pace{program: p}
+	m.pace = &pace{find: func() *time.Ticker { return renderTicker(p) }}
 	return p
 }
 
@@ -48,13 +51,13 @@ func (p *pace) drawn() {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.last = time.Now()
 	if p.rest == nil {
-		p.ticker = renderTicker(p.program)
+		p.ticker = p.find()
 		p.rest = time.AfterFunc(awake, p.slow)
-		p.busy = true
-		return
+	} else {
+		p.rest.Reset(awake)
 	}
-	p.rest.Reset(awake)
 	if !p.busy {
 		p.busy = true
 		p.reset(busyFrame)
@@ -64,6 +67,9 @@ func (p *pace) drawn() {
 func (p *pace) slow() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if time.Since(p.last) < awake {
+		return // a view came in between, and its own turn comes.
+	}
 	p.busy = false
 	p.reset(restFrame)
 }

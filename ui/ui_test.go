@@ -146,6 +146,22 @@ func TestArm(t *testing.T) {
 	if a.lay("t1", 10, 20, 20, written) != nil || !a.armed("t1") {
 		t.Error("drawing it again disarms it")
 	}
+	if a.cover(); !a.armed("t1") {
+		t.Error("another screen over it disarms it")
+	}
+	// What waits while another screen is over it begins anew; that screen's frames are not its.
+	cmd = a.lay("t3", 0, 20, 20, written)
+	cmd = run(a, cmd)
+	a.cover()
+	written++
+	if run(a, cmd); a.armed("t3") || a.onScreen(written) {
+		t.Error("armed by the frame of another screen")
+	}
+	cmd = run(a, a.lay("t3", 0, 20, 20, written))
+	written++
+	if run(a, cmd); !a.armed("t3") {
+		t.Errorf("it never arms again: %+v", a)
+	}
 	if a.lay("t2", 0, 20, 20, written); a.armed("t1") || a.armed("t2") {
 		t.Error("another preview is armed at once")
 	}
