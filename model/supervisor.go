@@ -62,6 +62,9 @@ type ClusterObject struct {
 	WorkerReplicas          Replicas
 	Conditions              Generations
 	ControlPlaneInitialized bool
+	// ControlPlaneUninitialized says that the Cluster itself says so; neither is set where it
+	// says nothing of the kind.
+	ControlPlaneUninitialized bool
 	// TrustVariable says that osConfiguration.trust (or the older trust) is set in the topology's variables.
 	TrustVariable bool
 }
@@ -178,6 +181,7 @@ type VirtualMachine struct {
 	WantPower  string // spec.powerState.
 	Host       string // status.nodeName, or status.host in older versions.
 	Address    string // primary IPv4, else IPv6.
+	Address6   string // primary IPv6 where Address is IPv4.
 	Image      string // name of the image it was made from.
 	Class      string
 	MoID       string // status.uniqueID.

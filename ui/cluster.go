@@ -131,7 +131,11 @@ func (v *clusterView) rows(m *Model, w int) []row {
 		model.SortFindings(all)
 		rows = append(rows, m.findingRows(all, w, false)...)
 	} else {
-		rows = append(rows, line(st.Ok.Render(signOk)+" nothing is flagged here"))
+		sign, words := st.Ok.Render(signOk), " nothing is flagged here"
+		if s := silent(c, m.now()); s != "" {
+			sign, words = st.Muted.Render(signUnknown), " nothing is flagged of what can be seen: "+s
+		}
+		rows = append(rows, line(sign+words))
 	}
 	rows = append(rows, line(""))
 
@@ -204,13 +208,13 @@ func (v *clusterView) owner(m *Model, c *model.Cluster, name string, ref model.O
 func (v *clusterView) machineCells(m *Model, c *model.Cluster, x *model.Machine, now time.Time) []cell {
 	st := &m.styles
 	sign, signStyle := "", (*styles.Style)(nil)
+	var worst *model.Finding
 	for i := range c.Findings {
 		f := &c.Findings[i]
-		if !slices.Contains(f.Subjects, x.Ref()) {
-			continue
+		if slices.Contains(f.Subjects, x.Ref()) && (worst == nil || f.Severity.Rank() < worst.Severity.Rank()) {
+			worst = f
+			sign, signStyle = m.severity(f.Severity)
 		}
-		sign, signStyle = m.severity(f.Severity)
-		break
 	}
 	node, nodeBad := nodeWords(c, x)
 	vm := c.VM(x)

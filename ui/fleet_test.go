@@ -132,6 +132,26 @@ func TestBudgetsCanBeOpened(t *testing.T) {
 	}
 }
 
+// TestLogInAgain: a login that is not taken any more is said on every screen, with what renews it.
+func TestLogInAgain(t *testing.T) {
+	sn := picture()
+	const command = "kubectl vsphere login --server=10.0.0.2 --vsphere-username ana@vsphere.local"
+	sn.Sources = append(sn.Sources, model.Source{Name: "supervisor/login", State: model.SourceStale,
+		Detail: "the login of ana@vsphere.local expired at 02:00 (10.0.0.2 says 401 Unauthorized); log in again in another terminal: " + command})
+	s := newDesk(t, 80, 24, Options{})
+	s.send(snapshotMsg{sn})
+	for range 2 {
+		if got := s.screen(); !strings.Contains(got, command) || !strings.Contains(got, "log in again") {
+			t.Error(got)
+		}
+		s.keys("enter")
+	}
+	s.send(snapshotMsg{picture()})
+	if got := s.screen(); strings.Contains(got, "log in again") {
+		t.Error(got)
+	}
+}
+
 // TestAgesGrow: a column is as wide as what stands in it now, not when the snapshot came.
 func TestAgesGrow(t *testing.T) {
 	at := clock()

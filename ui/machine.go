@@ -31,14 +31,14 @@ func (v *machineView) name() string                             { return clean(v
 
 func (v *machineView) bindings(m *Model) []key.Binding {
 	k := m.keys
-	return append([]key.Binding{k.YAML, k.Describe, k.Copy, k.Refresh, k.Back}, k.moves()...)
+	return append([]key.Binding{k.Filter, k.YAML, k.Describe, k.Copy, k.Refresh, k.Back}, k.moves()...)
 }
 
 func (v *machineView) key(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) {
 	if key.Matches(k, m.keys.Copy) {
 		return m.copyRow(v), true
 	}
-	return m.onList(v, k)
+	return m.onFiltered(v, k)
 }
 
 func (v *machineView) draw(m *Model, w, h int) []string {
@@ -333,14 +333,14 @@ func (v *conditionsView) name() string                             { return clea
 
 func (v *conditionsView) bindings(m *Model) []key.Binding {
 	k := m.keys
-	return append([]key.Binding{k.YAML, k.Describe, k.Copy, k.Refresh, k.Back}, k.moves()...)
+	return append([]key.Binding{k.Filter, k.YAML, k.Describe, k.Copy, k.Refresh, k.Back}, k.moves()...)
 }
 
 func (v *conditionsView) key(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) {
 	if key.Matches(k, m.keys.Copy) {
 		return m.copyRow(v), true
 	}
-	return m.onList(v, k)
+	return m.onFiltered(v, k)
 }
 
 func (v *conditionsView) draw(m *Model, w, h int) []string {

@@ -174,6 +174,9 @@ func allSources(sn *model.Snapshot, now time.Time) []model.Source {
 	return out
 }
 
+// loginSource is there while something is wrong with the engineer's own login.
+const loginSource = "supervisor/login"
+
 // sourcesLine says how fresh the picture is, worst first; :sources has all of it.
 func (m *Model) sourcesLine(w int) string {
 	st := &m.styles
@@ -188,6 +191,9 @@ func (m *Model) sourcesLine(w int) string {
 	var parts []string
 	put := func(style *styles.Style, s string) { parts = append(parts, style.Render(s)) }
 	top, bad, waiting := m.supervisorSources(now)
+	if m.snap.Source(loginSource) != nil {
+		put(&st.Danger, "log in again")
+	}
 	switch {
 	case m.snap.Still():
 		put(&st.Muted, plural(len(m.snap.Sources), "file", "files"))
@@ -215,7 +221,7 @@ func (m *Model) sourcesLine(w int) string {
 	}
 	s := strings.Join(parts, st.Muted.Render(" · "))
 	hint := ""
-	if len(bad) > 0 {
+	if len(bad) > 0 || m.snap.Source(loginSource) != nil {
 		hint = st.Muted.Render("  :sources")
 	}
 	return cutEnd(s, max(0, w-width(hint))) + hint
@@ -235,7 +241,7 @@ func (m *Model) supervisorSources(now time.Time) (oldest time.Duration, bad []ba
 	firsts := map[model.SourceState]*model.Source{}
 	for i := range m.snap.Sources {
 		s := &m.snap.Sources[i]
-		if strings.HasPrefix(s.Name, "workload/") {
+		if strings.HasPrefix(s.Name, "workload/") || s.Name == loginSource {
 			continue
 		}
 		switch s.State {
@@ -284,10 +290,26 @@ func workloadSources(sn *model.Snapshot) (ok, asked int) {
 	return ok, asked
 }
 
+// loginWords names what renews the engineer's login while it is not taken.
+func (m *Model) loginWords(w int) string {
+	if m.snap == nil {
+		return ""
+	}
+	s := m.snap.Source(loginSource)
+	if s == nil {
+		return ""
+	}
+	words := clean(s.Detail)
+	if i := strings.Index(words, "kubectl vsphere login"); i >= 0 {
+		words = words[i:]
+	}
+	return m.styles.Danger.Render(cutEnd(words, w))
+}
+
 // message is the line for what just happened.
 func (m *Model) message(w int) string {
 	if m.flash == "" {
-		return ""
+		return m.loginWords(w)
 	}
 	s := cutEnd(m.flash, w)
 	if m.flashBad {

@@ -387,7 +387,7 @@ func (c *contentLines) preview(p *remedies.Preview, readOnly string, told []stri
 	}
 	if p.TakeBack != "" {
 		c.field(nil, "take back", clean(p.TakeBack))
-	} else {
+	} else if len(p.Diff) > 0 {
 		c.field(&st.Danger, "take back", "this cannot be taken back")
 	}
 	if p.Command != "" {

@@ -305,7 +305,11 @@ func silent(c *model.Cluster, now time.Time) string {
 			return "no answer"
 		}
 		return "no answer for " + since(now, s.Seen)
-	case model.SourceOK, model.SourceForbidden, model.SourceNotServed, model.SourceNotUnderstood, model.SourceWaiting:
+	case model.SourceForbidden:
+		return "inside not seen: forbidden"
+	case model.SourceNotUnderstood:
+		return "inside not understood"
+	case model.SourceOK, model.SourceNotServed, model.SourceWaiting:
 	}
 	return ""
 }

@@ -36,6 +36,7 @@ func (x *draining) blockedFinding() (model.Finding, bool) {
 	checks := []model.Check{
 		x.checkDeleting(), x.checkDraining(), holds, x.checkReasons(),
 		x.checkAllNamed(), x.checkCordoned(), x.checkNodeAnswers(), x.checkForEver(), x.checkGoesOn(),
+		x.checkAgentBeside(),
 	}
 	confidence, found := model.Decide(checks)
 	if !found {
@@ -62,6 +63,13 @@ func (x *draining) blockedFinding() (model.Finding, bool) {
 		f.Severity = model.Critical
 	}
 	return f, true
+}
+
+// checkAgentBeside says whether an agent holds the drain as well: what makes it the neighbour's.
+func (x *draining) checkAgentBeside() model.Check {
+	c := x.checkAgentOnNode()
+	c.Weight = model.Supporting
+	return c
 }
 
 // checkOthersHold asks whether anything but an agent holds the drain.

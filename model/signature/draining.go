@@ -234,14 +234,16 @@ func (x *draining) checkForEver() model.Check {
 }
 
 func (x *draining) checkGoesOn() model.Check {
-	c := model.Check{Name: "not-paused", Title: "nothing is paused", Weight: model.Supporting, Source: "Cluster and Machine, paused", Seen: x.v.seen("machines")}
+	c := model.Check{Name: "not-paused", Title: "nothing is paused", Weight: model.Supporting, Source: "Cluster, Machine and its owner, paused", Seen: x.v.seen("machines")}
 	switch why := x.v.paused(x.m); {
 	case why != "":
 		c.Verdict, c.Detail = model.No, why+": Cluster API does nothing until it is resumed"
+	case x.v.ownerPaused(x.m) != "":
+		c.Verdict, c.Detail = model.No, x.v.ownerPaused(x.m)+": the rollout does not go on after this Machine until it is resumed"
 	case x.v.c.Object == nil:
 		c.Verdict, c.Detail = model.Unknown, "the Cluster was not read"
 	default:
-		c.Verdict, c.Detail = model.Yes, "neither the Cluster nor the Machine"
+		c.Verdict, c.Detail = model.Yes, "neither the Cluster, nor the Machine, nor what makes new ones"
 	}
 	return c
 }

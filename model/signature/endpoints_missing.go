@@ -3,6 +3,7 @@ package signature
 import (
 	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -114,7 +115,7 @@ func (x *endpointsView) look() bool {
 	if x.eps == nil && (x.v.sn.Dump || x.v.unread("endpoints") != "") {
 		return false // A dump without them says nothing.
 	}
-	if o := c.Object; o != nil && !o.ControlPlaneInitialized {
+	if o := c.Object; o != nil && o.ControlPlaneUninitialized {
 		return false // The first control plane node is still on its way, and has no probe yet.
 	}
 	for _, vm := range c.VMs {
@@ -204,19 +205,34 @@ func (x *endpointsView) listed(vm *model.VirtualMachine) Listing {
 	place := NotListed
 	for _, s := range x.eps.Subsets {
 		for _, a := range s.NotReady {
-			if a.IP == vm.Address {
+			if isOf(a.IP, vm) {
 				place = ListedNotReady
 			}
 		}
 	}
 	for _, s := range x.eps.Subsets {
 		for _, a := range s.Ready {
-			if a.IP == vm.Address {
+			if isOf(a.IP, vm) {
 				return ListedReady
 			}
 		}
 	}
 	return place
+}
+
+// isOf says whether an address is one of a VM's, of either family (VM Operator lists one, by the
+// families of its Service).
+func isOf(ip string, vm *model.VirtualMachine) bool {
+	a, err := netip.ParseAddr(ip)
+	if err != nil {
+		return ip != "" && ip == vm.Address
+	}
+	for _, s := range []string{vm.Address, vm.Address6} {
+		if b, err := netip.ParseAddr(s); err == nil && a == b {
+			return true
+		}
+	}
+	return false
 }
 
 // health is what tells that the API server on a VM is well: VM Operator's probe, the API
@@ -226,7 +242,8 @@ func (x *endpointsView) health(vm *model.VirtualMachine, m *model.Machine, e End
 	switch {
 	case vm.PowerState != "" && vm.PowerState != "PoweredOn":
 		return model.No, "its VM is " + text.Clean(vm.PowerState)
-	case n != nil && (n.status == "False" || n.status == "Unknown") && n.stale == "":
+	case n != nil && n.stale == "" && (n.status == "False" || n.status == "Unknown" && e.Ready != model.Yes):
+		// A kubelet falls silent, too, when nobody is listed: it reaches the API through them.
 		return model.No, "its node is NotReady: " + firstOf(n.words.Text, n.status)
 	case e.Ready == model.Yes:
 		return model.Yes, "VM Operator's own probe reaches its API server"

@@ -53,8 +53,21 @@ func TestEndpointsMissing(t *testing.T) {
 			s.add("web-cp-4", "", true)
 			s.machine("web-cp-4").NodeName, s.machine("web-cp-4").Phase = "", "Provisioned"
 		}, want: model.Confirmed, evidence: []string{"rollout-waits=yes"}},
+		{name: "the kubelets fell silent since nobody is listed", change: func(s *site) {
+			s.c.Endpoints[0].Subsets = nil
+			s.silent("web-cp-1", 10*time.Minute).silent("web-cp-2", 10*time.Minute).silent("web-cp-3", 10*time.Minute)
+		}, want: model.Confirmed, severity: model.Critical},
+		{name: "a dump whose Cluster does not say whether it is initialised", change: func(s *site) {
+			s.unlist("10.0.0.3")
+			s.c.Object.ControlPlaneInitialized = false
+		}, want: model.Confirmed},
 
 		// Near misses.
+		{name: "listed by its other family", change: func(s *site) {
+			s.unlist("10.0.0.3")
+			s.vm("web-cp-3").Address6 = "fd00::3"
+			s.endpoints().Ready = append(s.endpoints().Ready, model.EndpointAddress{IP: "FD00:0::3"})
+		}},
 		{name: "complete", change: func(*site) {}},
 		{name: "an address too many", change: func(s *site) {
 			s.endpoints().Ready = append(s.endpoints().Ready, model.EndpointAddress{IP: "10.0.0.99"})
@@ -80,7 +93,10 @@ func TestEndpointsMissing(t *testing.T) {
 			s.unlist("10.0.0.3")
 			s.vm("web-cp-3").Conditions, s.vm("web-cp-3").Created = nil, ago(3*time.Minute)
 		}},
-		{name: "not initialised", change: func(s *site) { s.c.Endpoints[0].Subsets = nil; s.c.Object.ControlPlaneInitialized = false }},
+		{name: "not initialised", change: func(s *site) {
+			s.c.Endpoints[0].Subsets = nil
+			s.c.Object.ControlPlaneInitialized, s.c.Object.ControlPlaneUninitialized = false, true
+		}},
 		{name: "no service at all (TKGm)", change: func(s *site) { s.c.Services, s.c.Endpoints = nil, nil }},
 		{name: "somebody's own service", change: func(s *site) {
 			s.c.Services = []*model.VirtualMachineService{{Meta: model.Meta{Name: "minio"}, Selector: map[string]string{"app": "minio"}}}

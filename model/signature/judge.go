@@ -186,5 +186,19 @@ func (v *view) paused(m *model.Machine) string {
 	return ""
 }
 
+// ownerPaused says what keeps Cluster API from making the next Machine of a rollout; empty when
+// nothing does.
+func (v *view) ownerPaused(m *model.Machine) string {
+	if k := v.c.ControlPlane; m.ControlPlane && k != nil && k.Paused {
+		return "KubeadmControlPlane " + k.Namespace + "/" + k.Name + " is paused"
+	}
+	for _, d := range v.c.Deployments {
+		if !m.ControlPlane && d.Name == m.Deployment && d.Paused {
+			return "MachineDeployment " + d.Namespace + "/" + d.Name + " is paused"
+		}
+	}
+	return ""
+}
+
 // stamp writes a point in time.
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

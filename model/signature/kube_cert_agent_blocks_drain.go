@@ -2,6 +2,7 @@ package signature
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -366,24 +367,40 @@ func (x *draining) checkComesBack() model.Check {
 		Name: "agent-comes-back", Title: "it keeps coming back", Weight: model.Supporting,
 		Source: x.podsSource(), Seen: x.v.c.Workload.PodsSource.Seen,
 	}
-	var first, last time.Time
-	uids := map[string]bool{}
+	// One after the other in one namespace: agents of several namespaces stand side by side.
+	type span struct {
+		uids        map[string]bool
+		first, last time.Time
+	}
+	seen := map[string]*span{}
 	for _, s := range x.v.c.Workload.Sightings {
-		if s.Node != x.m.NodeName {
+		if s.Node != x.m.NodeName || s.Last.Before(x.d.Since) {
 			continue
 		}
-		uids[s.UID] = true
-		if first.IsZero() || s.First.Before(first) {
-			first = s.First
+		in := seen[s.Namespace]
+		if in == nil {
+			in = &span{uids: map[string]bool{}, first: s.First, last: s.Last}
+			seen[s.Namespace] = in
 		}
-		if s.Last.After(last) {
-			last = s.Last
+		in.uids[s.UID] = true
+		if s.First.Before(in.first) {
+			in.first = s.First
+		}
+		if s.Last.After(in.last) {
+			in.last = s.Last
 		}
 	}
-	if len(uids) > 1 {
-		c.Verdict = model.Yes
-		c.Detail = fmt.Sprintf("%d different pods between %s and %s", len(uids), stamp(first), stamp(last))
-		return c
+	var shortest *span // of what has been one pod.
+	for _, ns := range slices.Sorted(maps.Keys(seen)) {
+		in := seen[ns]
+		if shortest == nil || in.last.Sub(in.first) < shortest.last.Sub(shortest.first) {
+			shortest = in
+		}
+		if len(in.uids) > 1 {
+			c.Verdict = model.Yes
+			c.Detail = fmt.Sprintf("%d different pods in %s between %s and %s", len(in.uids), text.Clean(ns), stamp(in.first), stamp(in.last))
+			return c
+		}
 	}
 	for _, a := range x.agents {
 		if !a.Seen {
@@ -403,9 +420,9 @@ func (x *draining) checkComesBack() model.Check {
 	}
 	c.Verdict = model.Unknown
 	switch {
-	case len(uids) == 1 && last.Sub(first) > RetryGrace:
-		c.Verdict, c.Detail = model.No, "it has been the same pod from "+stamp(first)+" to "+stamp(last)
-	case len(uids) == 1:
+	case shortest != nil && shortest.last.Sub(shortest.first) > RetryGrace:
+		c.Verdict, c.Detail = model.No, "it has been the same pod from "+stamp(shortest.first)+" to "+stamp(shortest.last)
+	case shortest != nil:
 		c.Detail, c.Settle = "it was looked at for too short a time", "look again in a minute"
 	default:
 		c.Detail, c.Settle = "it was looked at once at most", "kubectl get pods -A -w -l "+model.CertAgentLabel+", in the workload cluster"

@@ -138,7 +138,7 @@ func (n *nodeView) readMachine() bool {
 		}
 		if n.gone || c.Status == "True" || c.Reason == "NodeNotReady" || c.Reason == "NodeNotHealthy" || c.Reason == "NodeReadyUnknown" || c.Reason == "NodeHealthyUnknown" {
 			n.take(c, typ)
-			if typ == "NodeHealthy" && c.Status == "False" && !strings.Contains(c.Message, "Node.Ready") && !n.gone {
+			if typ == "NodeHealthy" && otherCondition(c) && !n.gone {
 				n.status = "" // Another condition of the node is bad.
 				continue
 			}
@@ -153,7 +153,7 @@ func (n *nodeView) readMachine() bool {
 	case c.Reason == "NodeNotFound":
 		n.gone = true
 	case c.Status == "True":
-	case c.Reason == "NodeConditionsFailed" && strings.Contains(c.Message, "Ready is"):
+	case c.Reason == "NodeConditionsFailed" && (c.Status == "Unknown" || strings.Contains(c.Message, "Ready is")):
 	default:
 		return n.status != ""
 	}
@@ -163,6 +163,17 @@ func (n *nodeView) readMachine() bool {
 		n.reason = "NodeStatusUnknown"
 	}
 	return true
+}
+
+// otherCondition says that a NodeHealthy condition speaks of other conditions of the node than Ready.
+func otherCondition(c *model.Condition) bool {
+	switch {
+	case strings.Contains(c.Message, "Node.Ready"), strings.Contains(c.Message, "Node.AllConditions"):
+		return false
+	case c.Status == "Unknown":
+		return strings.Contains(c.Message, "Node.")
+	}
+	return c.Status == "False"
 }
 
 func (n *nodeView) take(c *model.Condition, typ string) {

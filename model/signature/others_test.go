@@ -239,7 +239,7 @@ func TestMachineUnhealthy(t *testing.T) {
 		{name: "its node is NotReady", change: func(s *site) { s.ready("web-np-1", "False", "KubeletNotReady", "x", time.Hour) }},
 		{name: "workers wait for a control plane that is on its way", change: func(s *site) {
 			phase("web-np-1", "Pending", 40*time.Minute)(s)
-			s.c.Object.ControlPlaneInitialized, s.c.Object.Created = false, ago(45*time.Minute)
+			s.c.Object.ControlPlaneInitialized, s.c.Object.ControlPlaneUninitialized, s.c.Object.Created = false, true, ago(45*time.Minute)
 		}},
 		{name: "waiting to be seen by a providerID", change: func(s *site) {
 			s.machineSays("web-np-1", model.Condition{Type: "NodeHealthy", Status: "Unknown", Reason: "InspectionFailed", Message: "Waiting for a Node with spec.providerID vsphere://x to exist"})

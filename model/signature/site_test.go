@@ -336,7 +336,7 @@ func TestCalm(t *testing.T) {
 			m.Conditions = model.Generations{Old: model.Conditions{{Type: "DrainingSucceeded", Status: "True"}, {Type: "PreTerminateDeleteHookSucceeded", Status: "True"}}}
 		},
 		"the first control plane node of a new cluster": func(s *site) {
-			s.c.Object.ControlPlaneInitialized = false
+			s.c.Object.ControlPlaneInitialized, s.c.Object.ControlPlaneUninitialized = false, true
 			s.c.Endpoints[0].Subsets = nil
 		},
 		"a static pod restarted and runs": func(s *site) {

@@ -23,6 +23,9 @@ func TestVMGone(t *testing.T) {
 		{name: "nothing but silence", change: silent("web-np-1"), want: model.Suspected, severity: model.Warning, evidence: []string{"vm-evidence=unknown", "only-this-node=yes", "same-vm=yes", "quorum-allows=yes", "healthcheck-acts=yes"}, says: "look in vCenter"},
 		{name: "a control plane node", change: silent("web-cp-1"), want: model.Suspected, severity: model.Critical, evidence: []string{"quorum-allows=yes"}, says: "Then delete the Machine"},
 		{name: "a control plane node, the others cannot be counted", change: both(silent("web-cp-1"), func(s *site) { s.c.ControlPlane, s.c.Object = nil, nil }), want: model.Suspected, evidence: []string{"quorum-allows=unknown"}, says: "Do not delete this Machine"},
+		{name: "before 1.9, the Machine's message was cut off before Ready", change: func(s *site) {
+			s.blind().machineSaysOld("web-np-1", model.Condition{Type: "NodeHealthy", Status: "Unknown", Reason: "NodeConditionsFailed", Message: "Node condition MemoryPressure is Unknown. Node condition DiskPressure is Unknown. ", Since: ago(time.Hour)})
+		}, want: model.Suspected},
 		{name: "8.0's event", change: both(silent("web-np-1"), orphan("CreateOrUpdateFailure", "VM config is not available, connectionState=orphaned", time.Minute)), want: model.Confirmed, says: "is orphaned", evidence: []string{"vm-evidence=yes"}},
 		{name: "9.0.0's event", change: both(silent("web-np-1"), orphan("UpdateFailure", "failed to update VM: unsupported VM connection state: inaccessible", time.Minute)), want: model.Confirmed, evidence: []string{"operator-deletes=no"}},
 		{name: "its VirtualMachine is gone", change: both(silent("web-np-1"), func(s *site) { s.removeVM("web-np-1") }), want: model.Confirmed, evidence: []string{"vm-evidence=yes"}},
@@ -48,6 +51,12 @@ func TestVMGone(t *testing.T) {
 
 		// Near misses.
 		{name: "Ready", change: func(*site) {}},
+		{name: "a kubelet that never spoke", change: func(s *site) {
+			s.ready("web-np-1", "Unknown", "NodeStatusNeverUpdated", "Kubelet never posted node status.", time.Hour)
+		}},
+		{name: "only its disk is unknown", change: func(s *site) {
+			s.blind().machineSays("web-np-1", model.Condition{Type: "NodeHealthy", Status: "Unknown", Reason: "NodeHealthyUnknown", Message: "* Node.DiskPressure: Condition not yet reported", Since: ago(time.Hour)})
+		}},
 		{name: "NotReady, but speaking", change: func(s *site) { s.ready("web-np-1", "False", "KubeletNotReady", "x", time.Hour) }},
 		{name: "powered off", change: both(silent("web-np-1"), func(s *site) { s.vm("web-np-1").PowerState = "PoweredOff" })},
 		{name: "being deleted", change: both(silent("web-np-1"), func(s *site) { s.deleting("web-np-1", 5*time.Minute, "DrainingNode", header) })},

@@ -30,6 +30,8 @@ func clusterRow(t tree) model.Object {
 	c.ControlPlaneInitialized = t.boolean("status", "initialization", "controlPlaneInitialized") ||
 		t.boolean("status", "controlPlaneReady") ||
 		c.Conditions.New.True("ControlPlaneInitialized") || c.Conditions.Old.True("ControlPlaneInitialized")
+	c.ControlPlaneUninitialized = !c.ControlPlaneInitialized && (t.has("status", "initialization") || t.has("status", "controlPlaneReady") ||
+		c.Conditions.New.Get("ControlPlaneInitialized") != nil || c.Conditions.Old.Get("ControlPlaneInitialized") != nil)
 	c.TrustVariable = trustVariable(topology.list("variables"))
 	return c
 }

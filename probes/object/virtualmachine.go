@@ -20,6 +20,9 @@ func virtualMachineRow(t tree) model.Object {
 	v.WantPower = power(t.str("spec", "powerState"))
 	v.Host = intern(first(t.str("status", "nodeName"), t.str("status", "host")))
 	v.Address = first(t.str("status", "network", "primaryIP4"), t.str("status", "network", "primaryIP6"), t.str("status", "vmIp"))
+	if v6 := t.str("status", "network", "primaryIP6"); v6 != v.Address {
+		v.Address6 = v6
+	}
 	v.Image = intern(first(t.str("spec", "image", "name"), t.str("status", "image", "name"), t.str("spec", "imageName")))
 	v.Class = intern(first(t.str("spec", "className"), t.str("spec", "class", "name"), t.str("status", "class", "name")))
 	v.MoID = t.str("status", "uniqueID")

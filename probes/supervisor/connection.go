@@ -45,7 +45,7 @@ func Connect(_ context.Context, opts Options) (*Connection, error) {
 		return nil, err
 	}
 	c := &Connection{Context: k.context, Server: k.config.Host, User: shortUser(k.user), Insecure: k.config.Insecure, opts: opts, login: l, served: newServed()}
-	l.renewed = c.again.ring
+	l.renewed, l.expired = c.again.ring, c.expired
 	c.config = &rest.Config{
 		Host: k.config.Host, APIPath: k.config.APIPath, Transport: l, DisableCompression: k.config.DisableCompression,
 		// An engineer waits for the answers: client-go's own 5 a second would make the first

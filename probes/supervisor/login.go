@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -31,14 +32,18 @@ type login struct {
 	pin     pin
 	opts    Options
 	plugin  *plugin
-	// renewed is called after credentials changed.
+	// renewed is called after credentials changed; expired says in words that the server
+	// does not take them.
 	renewed func()
+	expired func() string
 	current atomic.Pointer[attempt]
 
-	mu      sync.Mutex
-	stamp   string
-	looked  time.Time
-	trouble string
+	mu     sync.Mutex
+	stamp  string
+	looked time.Time
+	// trouble is about a renewed login that cannot be used; refused, about one that the
+	// server does not take (any more).
+	trouble, refused string
 	// listeners are told when trouble comes or goes (empty).
 	listeners map[int]func(string)
 	listened  int
@@ -51,7 +56,7 @@ type attempt struct {
 }
 
 func newLogin(rules *clientcmd.ClientConfigLoadingRules, k *kubeconfig, opts Options) (*login, error) {
-	l := &login{rules: rules, context: k.context, pin: k.pin, opts: opts, renewed: func() {}, stamp: stamp(rules)}
+	l := &login{rules: rules, context: k.context, pin: k.pin, opts: opts, renewed: func() {}, expired: func() string { return "" }, stamp: stamp(rules)}
 	l.plugin = newPlugin(opts)
 	a, err := l.attempt(k)
 	if err != nil {
@@ -100,6 +105,7 @@ func (l *login) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err //nolint:wrapcheck // a transport hands errors on as they are.
 	}
+	l.answered(res.StatusCode == http.StatusUnauthorized)
 	noteStatus(r.Context(), res)
 	if foreign(r, res) {
 		drain(res)
@@ -137,13 +143,13 @@ func (l *login) lookAgain(refused bool) {
 	}
 	l.stamp = s
 	changed, err := l.renew()
-	said := l.trouble
+	said := l.says()
 	l.trouble = ""
 	if err != nil {
 		l.trouble = err.Error()
 	}
-	told := l.trouble != said
-	trouble := l.trouble
+	trouble := l.says()
+	told := trouble != said
 	l.mu.Unlock()
 
 	if told {
@@ -154,6 +160,25 @@ func (l *login) lookAgain(refused bool) {
 		l.renewed()
 	}
 }
+
+// answered says whether the server refused the login, or took it.
+func (l *login) answered(unauthorized bool) {
+	refused := ""
+	if unauthorized {
+		refused = l.expired()
+	}
+	l.mu.Lock()
+	said := l.says()
+	l.refused = refused
+	trouble := l.says()
+	l.mu.Unlock()
+	if trouble != said {
+		l.tell(trouble)
+	}
+}
+
+// says is the trouble there is; mu is held.
+func (l *login) says() string { return cmp.Or(l.trouble, l.refused) }
 
 // renew takes over the credentials of the kubeconfig as it is now.
 func (l *login) renew() (changed bool, err error) {
@@ -182,7 +207,7 @@ func (l *login) watchTrouble(f func(string)) (end func()) {
 	l.listened++
 	id := l.listened
 	l.listeners[id] = f
-	trouble := l.trouble
+	trouble := l.says()
 	l.mu.Unlock()
 	if trouble != "" {
 		f(trouble)

@@ -93,10 +93,11 @@ func TestRenewedLoginIsPickedUp(t *testing.T) {
 	f.setToken("two")
 	f.dropWatches()
 	eventually(t, p, "the expired login is named", sourceIs("supervisor/machines", model.SourceStale, "kubectl vsphere login --server=192.0.2.10 --vsphere-username anna@vsphere.local"))
+	eventually(t, p, "also as what is wrong with the login", sourceIs("supervisor/login", model.SourceStale, "kubectl vsphere login --server=192.0.2.10"))
 	rewrite(t, file, func(c *api.Config) { c.AuthInfos["wcp:192.0.2.10:anna@vsphere.local"].Token = "two" })
 	f.put("ns", "m2", "Running")
 	eventually(t, p, "the new login is used", func(s *model.Snapshot) bool {
-		return sourceIs("supervisor/machines", model.SourceOK)(s) && machine(s, "m2") != nil
+		return sourceIs("supervisor/machines", model.SourceOK)(s) && machine(s, "m2") != nil && s.Source("supervisor/login") == nil
 	})
 }
 
