@@ -429,8 +429,7 @@ func (f *fleet) draw(m *Model, w, h int) []string {
 	out := m.drawList(f, []string{""}, w, h) // its rows are measured with it.
 	out[0] = cutEnd(" "+drawHead(cols, columnWidths(cols, f.natural, w-1), &st.Head), w)
 	if len(f.entries) == 0 {
-		out = append(out[:1+len(f.general(m, w))], "")
-		out = append(out, f.empty(m, narrowed)...)
+		out = append(append(out, ""), f.empty(m, narrowed)...)
 	} else if len(narrowed) > 0 {
 		out = append(out, "", st.Muted.Render(" "+strings.Join(narrowed, ", ")+": "+itoa(len(f.entries))+" of "+
 			plural(len(m.snap.Clusters), "cluster", "clusters")+"   esc shows all"))

@@ -295,8 +295,8 @@ func anyPaused(c *model.Cluster) bool {
 		slices.ContainsFunc(c.VMs, func(v *model.VirtualMachine) bool { return v.Paused })
 }
 
-// silent says, in words, that the cluster's own API server does not answer; empty
-// where it does, or where it was never asked.
+// silent says, in words, why the cluster's inside is not seen; empty where it is, or where
+// its own API server was never asked.
 func silent(c *model.Cluster, now time.Time) string {
 	s := c.Workload.NodesSource
 	switch s.State {

@@ -235,11 +235,11 @@ func (x *draining) checkForEver() model.Check {
 
 func (x *draining) checkGoesOn() model.Check {
 	c := model.Check{Name: "not-paused", Title: "nothing is paused", Weight: model.Supporting, Source: "Cluster, Machine and its owner, paused", Seen: x.v.seen("machines")}
-	switch why := x.v.paused(x.m); {
+	switch why, owner := x.v.paused(x.m), x.v.ownerPaused(x.m); {
 	case why != "":
 		c.Verdict, c.Detail = model.No, why+": Cluster API does nothing until it is resumed"
-	case x.v.ownerPaused(x.m) != "":
-		c.Verdict, c.Detail = model.No, x.v.ownerPaused(x.m)+": the rollout does not go on after this Machine until it is resumed"
+	case owner != "":
+		c.Verdict, c.Detail = model.No, owner+": the rollout does not go on after this Machine until it is resumed"
 	case x.v.c.Object == nil:
 		c.Verdict, c.Detail = model.Unknown, "the Cluster was not read"
 	default:

@@ -175,12 +175,13 @@ func (v *view) seen(resource string) time.Time {
 	return time.Time{}
 }
 
-// paused says what keeps Cluster API from doing anything about a Machine; empty when nothing does.
+// paused says what keeps Cluster API from doing anything about a Machine, or, where m is nil, about
+// the cluster; empty when nothing does.
 func (v *view) paused(m *model.Machine) string {
 	if v.c.Object != nil && v.c.Object.Paused {
 		return "Cluster " + v.c.Ref.String() + " is paused"
 	}
-	if m.Paused {
+	if m != nil && m.Paused {
 		return "Machine " + m.Namespace + "/" + m.Name + " is paused"
 	}
 	return ""

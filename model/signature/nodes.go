@@ -338,13 +338,7 @@ func (v *view) checkPaused(m *model.Machine) model.Check {
 
 // pausedAnywhere says what is paused of cluster, Machine and its VM; empty where nothing is.
 func (v *view) pausedAnywhere(m *model.Machine) string {
-	if m == nil {
-		if v.c.Object != nil && v.c.Object.Paused {
-			return "Cluster " + v.c.Ref.String() + " is paused"
-		}
-		return ""
-	}
-	if why := v.paused(m); why != "" {
+	if why := v.paused(m); why != "" || m == nil {
 		return why
 	}
 	if vm := v.c.VM(m); vm != nil && vm.Paused {
