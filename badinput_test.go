@@ -339,7 +339,7 @@ func TestBadInputSecret(t *testing.T) {
 		"status": map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": "True"}}},
 	}))
 	secret := func(name string, change func(*api.Config)) map[string]any {
-		c := inside.config()
+		c := labtest.Login(inside.Server)
 		if change != nil {
 			change(c)
 		}

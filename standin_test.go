@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -18,7 +17,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -184,28 +182,10 @@ func refuse(w http.ResponseWriter, code int, reason, message string) {
 	reply(w, code, map[string]any{"apiVersion": "v1", "kind": "Status", "status": "Failure", "code": code, "reason": reason, "message": message})
 }
 
-// config is a kubeconfig for the stand-in, as kubectl vsphere login writes it.
-func (s *standIn) config() *api.Config {
-	c := api.NewConfig()
-	c.Clusters["sv"] = &api.Cluster{Server: s.URL, CertificateAuthorityData: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})}
-	c.AuthInfos["wcp:192.0.2.10:anna@vsphere.local"] = &api.AuthInfo{Token: "one"}
-	c.Contexts["sv"] = &api.Context{Cluster: "sv", AuthInfo: "wcp:192.0.2.10:anna@vsphere.local"}
-	c.CurrentContext = "sv"
-	return c
-}
-
-// kubeconfig writes it, changed if need be, and returns the file.
+// kubeconfig is a file with a login to the stand-in, changed if need be.
 func (s *standIn) kubeconfig(t testing.TB, change func(*api.Config)) string {
 	t.Helper()
-	c := s.config()
-	if change != nil {
-		change(c)
-	}
-	file := filepath.Join(t.TempDir(), "config")
-	if err := clientcmd.WriteToFile(*c, file); err != nil {
-		t.Fatal(err)
-	}
-	return file
+	return labtest.LoginFile(t, s.Server, change)
 }
 
 // Objects of a Supervisor, as small as they can be.

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,6 +17,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 
 	"vksmedic/model"
+	"vksmedic/testdata/labtest"
 )
 
 // fakeAPI stands in for an API server where a real one cannot be made to misbehave: it
@@ -209,22 +209,10 @@ func (f *fakeAPI) serveList(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// kubeconfig writes a kubeconfig for the server and returns the file.
+// kubeconfig is a file with a login to the server, changed if need be.
 func (f *fakeAPI) kubeconfig(t testing.TB, change func(*api.Config)) string {
 	t.Helper()
-	c := api.NewConfig()
-	c.Clusters["sv"] = &api.Cluster{Server: f.URL, CertificateAuthorityData: pemOf(f.Certificate().Raw)}
-	c.AuthInfos["wcp:192.0.2.10:anna@vsphere.local"] = &api.AuthInfo{Token: "one"}
-	c.Contexts["sv"] = &api.Context{Cluster: "sv", AuthInfo: "wcp:192.0.2.10:anna@vsphere.local"}
-	c.CurrentContext = "sv"
-	if change != nil {
-		change(c)
-	}
-	file := filepath.Join(t.TempDir(), "config")
-	if err := clientcmd.WriteToFile(*c, file); err != nil {
-		t.Fatal(err)
-	}
-	return file
+	return labtest.LoginFile(t, f.Server, change)
 }
 
 // rewrite changes a kubeconfig file as a login in another terminal would.
