@@ -6,7 +6,7 @@
 // Start reading at [Snapshot], the picture of one moment, then [Cluster], the
 // unit that is judged, and [Finding], what judging yields. [Store] turns single
 // observations into snapshots. The signatures are in package
-// vksmedic/model/signature, what is known about drains in vksmedic/model/drain.
+// vksmedic/model/signature, what is known about drains in vksmedic/model/lifecycle.
 //
 // A value that was handed out is never changed afterwards; a cluster that did
 // not change is the same pointer in the next snapshot.

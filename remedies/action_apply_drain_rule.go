@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"vksmedic/model"
-	"vksmedic/model/drain"
+	"vksmedic/model/lifecycle"
 	"vksmedic/model/text"
 )
 
@@ -78,10 +78,10 @@ func drainOver(m *model.Machine) string {
 	if m == nil {
 		return "is gone"
 	}
-	switch d := drain.StageOf(m); {
-	case d.Stage == drain.NotDeleting:
+	switch d := lifecycle.StageOf(m); {
+	case d.Stage == lifecycle.NotDeleting:
 		return "is not being deleted"
-	case d.Stage.Index() > drain.Draining.Index():
+	case d.Stage.Index() > lifecycle.Draining.Index():
 		return "is through its drain"
 	}
 	return ""
@@ -191,14 +191,14 @@ func agentsPass(ctx context.Context, s *scene, label string) (bool, string, erro
 	if len(pods) == 0 {
 		return false, "it is not known in which namespace the agents are", nil
 	}
-	plan := drain.NewPlan(s.picture(ctx, r), m)
+	plan := lifecycle.NewPlan(s.picture(ctx, r), m)
 	if len(plan.Invalid) > 0 {
 		return false, "MachineDrainRule " + plan.Invalid[0].Name + " has an invalid selector, so that every drain in " + s.cluster.Namespace + " fails", nil
 	}
 	open, shadows, labelled := uncovered(plan, pods)
 	switch {
 	case len(labelled) > 0:
-		return false, "the label " + drain.PodLabel + " on " + list(labelled) + " beats every rule", nil
+		return false, "the label " + lifecycle.PodLabel + " on " + list(labelled) + " beats every rule", nil
 	case len(open) > 0 && len(shadows) > 0:
 		return false, "MachineDrainRule " + list(shadows) + " comes first and decides for the agents", nil
 	case len(open) > 0:

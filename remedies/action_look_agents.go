@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"vksmedic/model"
-	"vksmedic/model/drain"
+	"vksmedic/model/lifecycle"
 	"vksmedic/model/text"
 )
 
@@ -36,9 +36,9 @@ func (lookAtAgents) look(ctx context.Context, s *scene) (seen, error) {
 		out.note = "the Machine is gone"
 		return out, nil
 	}
-	d := drain.StageOf(m)
+	d := lifecycle.StageOf(m)
 	sign := ' '
-	if d.Stage != drain.Draining {
+	if d.Stage != lifecycle.Draining {
 		sign = '!'
 	}
 	since := ""
@@ -91,9 +91,9 @@ func (o *seen) addRules(ctx context.Context, s *scene, m *model.Machine, groups 
 	case len(r.rows) == 0:
 		o.add(' ', "no MachineDrainRule in %s", s.cluster.Namespace)
 	}
-	for _, v := range drain.NewPlan(s.picture(ctx, r), m).Relate(allPods(groups)) {
+	for _, v := range lifecycle.NewPlan(s.picture(ctx, r), m).Relate(allPods(groups)) {
 		sign := ' '
-		if v.State == drain.InvalidRule || v.State == drain.OtherBehaviour {
+		if v.State == lifecycle.InvalidRule || v.State == lifecycle.OtherBehaviour {
 			sign = '!'
 		}
 		o.add(sign, "MachineDrainRule %s: %s; %s", v.Name, strings.ReplaceAll(string(v.State), "-", " "), v.Why)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"vksmedic/model"
-	"vksmedic/model/drain"
+	"vksmedic/model/lifecycle"
 	"vksmedic/model/text"
 )
 
@@ -43,18 +43,18 @@ const (
 // waitStage is one line of the progress; the Machine's own stages that it stands for.
 type waitStage struct {
 	id, title string
-	last      drain.Stage // the stage of the deletion with which it ends.
+	last      lifecycle.Stage // the stage of the deletion with which it ends.
 }
 
 func waitStages() []waitStage {
 	return []waitStage{
-		{"drain", "Drain the node", drain.Draining},
-		{"volumes", "Detach the volumes", drain.VolumeDetach},
-		{"hooks", "Hooks before the end", drain.PreTerminateHook},
-		{"infrastructure", "Delete the VM", drain.Infrastructure},
-		{"bootstrap", "Delete the bootstrap data", drain.Bootstrap},
-		{"node", "Delete the node", drain.DeletingNode},
-		{stageGone, "Machine gone", drain.DeletionCompleted},
+		{"drain", "Drain the node", lifecycle.Draining},
+		{"volumes", "Detach the volumes", lifecycle.VolumeDetach},
+		{"hooks", "Hooks before the end", lifecycle.PreTerminateHook},
+		{"infrastructure", "Delete the VM", lifecycle.Infrastructure},
+		{"bootstrap", "Delete the bootstrap data", lifecycle.Bootstrap},
+		{"node", "Delete the node", lifecycle.DeletingNode},
+		{stageGone, "Machine gone", lifecycle.DeletionCompleted},
 		{stageRollout, "Rollout goes on", ""},
 	}
 }
@@ -70,21 +70,21 @@ func (waitMachineGone) progress(ctx context.Context, s *scene, mem *waitMemory) 
 		return rolloutProgress(ctx, s, mem, now)
 	}
 	mem.deployment, mem.worker = m.Deployment, !m.ControlPlane
-	d := drain.StageOf(m)
+	d := lifecycle.StageOf(m)
 	at := placeOf(d.Stage)
 	out := Progress{Stages: mem.stagesAt(at, now, d), Last: text.Limit(text.Clean(d.Text), 400)}
 	if out.Last == "" {
 		out.Last = "Machine " + m.Name + " " + d.Stage.Words()
 	}
 	out.Stages[at].Detail = waitsFor(&d)
-	if d.Stage.Index() <= drain.Draining.Index() {
+	if d.Stage.Index() <= lifecycle.Draining.Index() {
 		return stillDraining(ctx, s, p, out, now)
 	}
 	return out, nil
 }
 
 // placeOf is the line of the progress for a stage of the deletion.
-func placeOf(st drain.Stage) int {
+func placeOf(st lifecycle.Stage) int {
 	for i, w := range waitStages() {
 		if w.last != "" && st.Index() <= w.last.Index() {
 			return i
@@ -94,7 +94,7 @@ func placeOf(st drain.Stage) int {
 }
 
 // waitsFor says what a stage waits for, in few words.
-func waitsFor(d *drain.Deletion) string {
+func waitsFor(d *lifecycle.Deletion) string {
 	if len(d.WaitsFor) > 0 {
 		return text.List(cleanAll(d.WaitsFor), 4)
 	}
@@ -138,7 +138,7 @@ func stillDraining(ctx context.Context, s *scene, p *waitMachineGoneParams, out 
 }
 
 // stagesAt are the lines of the progress with the one at a place under way.
-func (mem *waitMemory) stagesAt(at int, now time.Time, d drain.Deletion) []Stage {
+func (mem *waitMemory) stagesAt(at int, now time.Time, d lifecycle.Deletion) []Stage {
 	var out []Stage
 	for i, w := range waitStages() {
 		t := mem.stages[w.id]
@@ -174,7 +174,7 @@ func rolloutProgress(ctx context.Context, s *scene, mem *waitMemory, now time.Ti
 		mem.gone = now
 	}
 	last := len(waitStages()) - 1
-	out := Progress{Stages: mem.stagesAt(last, now, drain.Deletion{})}
+	out := Progress{Stages: mem.stagesAt(last, now, lifecycle.Deletion{})}
 	out.Stages[last].Took = now.Sub(mem.gone)
 	words, over, err := rollout(ctx, s, mem)
 	if err != nil {
@@ -231,7 +231,7 @@ func rollout(ctx context.Context, s *scene, mem *waitMemory) (words string, over
 func nextWords(m *model.Machine) string {
 	switch {
 	case !m.Deleting.IsZero():
-		return "the next one is Machine " + m.Name + ", which " + drain.StageOf(m).Stage.Words()
+		return "the next one is Machine " + m.Name + ", which " + lifecycle.StageOf(m).Stage.Words()
 	case m.Phase == "Pending" || m.Phase == "Provisioning" || m.Phase == "Provisioned":
 		return "the next one is Machine " + m.Name + ", which is " + m.Phase
 	}

@@ -14,7 +14,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"vksmedic/model"
-	"vksmedic/model/drain"
+	"vksmedic/model/lifecycle"
 	"vksmedic/model/signature"
 	"vksmedic/probes/object"
 )
@@ -202,10 +202,10 @@ func (s *scene) agents(ctx context.Context, label string) (groups []agents, seen
 			if l == nil {
 				l = map[string]string{label: v}
 			}
-			g.Pods = append(g.Pods, drain.Subject{Namespace: ns, Name: "kube-cert-agent", Labels: l, LabelsKnown: true})
+			g.Pods = append(g.Pods, lifecycle.Subject{Namespace: ns, Name: "kube-cert-agent", Labels: l, LabelsKnown: true})
 		}
 		if len(g.Values) == 0 {
-			g.Pods = []drain.Subject{{Namespace: ns, Name: "kube-cert-agent", HasKeys: []string{label}}}
+			g.Pods = []lifecycle.Subject{{Namespace: ns, Name: "kube-cert-agent", HasKeys: []string{label}}}
 		}
 		groups = append(groups, g)
 	}

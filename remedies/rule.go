@@ -14,7 +14,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"vksmedic/model"
-	"vksmedic/model/drain"
+	"vksmedic/model/lifecycle"
 	"vksmedic/model/text"
 	"vksmedic/probes/object"
 )
@@ -34,7 +34,7 @@ type agents struct {
 	// Values are the values of the agents' label, sorted; empty where only their names are known.
 	Values []string
 	// Pods are the same as rules see them, one for each value or one by name.
-	Pods []drain.Subject
+	Pods []lifecycle.Subject
 }
 
 // ruleQuestion is all that the decision about a drain rule rests on.
@@ -70,7 +70,7 @@ func decideRule(q ruleQuestion) ruleAnswer {
 		a.blocked = "it is not known in which namespace the agents are, so no rule can be written for them"
 		return a
 	}
-	plan := drain.NewPlan(q.Cluster, q.Machine)
+	plan := lifecycle.NewPlan(q.Cluster, q.Machine)
 	var broken []string
 	for _, r := range plan.Invalid {
 		if r.Name != q.Wish {
@@ -83,7 +83,7 @@ func decideRule(q ruleQuestion) ruleAnswer {
 	}
 	open, shadows, labelled := uncovered(plan, pods)
 	if len(labelled) > 0 {
-		a.warnings = append(a.warnings, fmt.Sprintf("the label %s on %s beats every rule; it has to be taken off", drain.PodLabel, list(labelled)))
+		a.warnings = append(a.warnings, fmt.Sprintf("the label %s on %s beats every rule; it has to be taken off", lifecycle.PodLabel, list(labelled)))
 	}
 	own := q.Live[q.Wish]
 	ownBroken := slices.ContainsFunc(plan.Invalid, func(r *model.DrainRule) bool { return r.Name == q.Wish })
@@ -106,8 +106,8 @@ func decideRule(q ruleQuestion) ruleAnswer {
 	return q.checked(a)
 }
 
-func allPods(groups []agents) []drain.Subject {
-	var out []drain.Subject
+func allPods(groups []agents) []lifecycle.Subject {
+	var out []lifecycle.Subject
 	for _, g := range groups {
 		out = append(out, g.Pods...)
 	}
@@ -117,18 +117,18 @@ func allPods(groups []agents) []drain.Subject {
 // uncovered are the pods that the drain does not skip, the names of the rules that decide
 // for them otherwise, and the pods for which a label of their own decides. Invalid rules
 // are looked away from: they are a matter of their own.
-func uncovered(plan *drain.Plan, pods []drain.Subject) (open []drain.Subject, shadows, labelled []string) {
+func uncovered(plan *lifecycle.Plan, pods []lifecycle.Subject) (open []lifecycle.Subject, shadows, labelled []string) {
 	valid := *plan
 	valid.Invalid = nil
 	for _, s := range pods {
 		t := valid.TreatSubject(s)
 		switch {
-		case t.Outcome == drain.Skipped && t.Unsure == "":
-		case t.Outcome == drain.Waited && t.Rule == "":
+		case t.Outcome == lifecycle.Skipped && t.Unsure == "":
+		case t.Outcome == lifecycle.Waited && t.Rule == "":
 			labelled = append(labelled, s.Namespace+"/"+s.Name)
 		default:
 			open = append(open, s)
-			if t.Rule != "" && t.Outcome != drain.Skipped && !slices.Contains(shadows, t.Rule) {
+			if t.Rule != "" && t.Outcome != lifecycle.Skipped && !slices.Contains(shadows, t.Rule) {
 				shadows = append(shadows, t.Rule)
 			}
 		}
@@ -136,7 +136,7 @@ func uncovered(plan *drain.Plan, pods []drain.Subject) (open []drain.Subject, sh
 	return open, shadows, labelled
 }
 
-func coveredBy(plan *drain.Plan, pods []drain.Subject) string {
+func coveredBy(plan *lifecycle.Plan, pods []lifecycle.Subject) string {
 	rules := map[string]bool{}
 	for _, s := range pods {
 		if t := plan.TreatSubject(s); t.Rule != "" {
@@ -144,21 +144,21 @@ func coveredBy(plan *drain.Plan, pods []drain.Subject) string {
 		}
 	}
 	if len(rules) == 0 {
-		return "the agents carry the label " + drain.PodLabel + " and are skipped"
+		return "the agents carry the label " + lifecycle.PodLabel + " and are skipped"
 	}
 	return "MachineDrainRule " + list(slices.Sorted(maps.Keys(rules))) + " lets the drain skip the agents"
 }
 
 // create makes a rule of its own: under the article's name, or one that comes before the
 // rules that would shadow it.
-func (q *ruleQuestion) create(a *ruleAnswer, open []drain.Subject, shadows []string) {
+func (q *ruleQuestion) create(a *ruleAnswer, open []lifecycle.Subject, shadows []string) {
 	name, ok := q.freeName(shadows)
 	if !ok {
 		a.blocked = fmt.Sprintf("MachineDrainRule %s decides for the agents, and no name comes before it: change that rule, or rename it", list(shadows))
 		return
 	}
 	spec := map[string]any{
-		"drain": map[string]any{"behavior": drain.BehaviorSkip},
+		"drain": map[string]any{"behavior": lifecycle.BehaviorSkip},
 		"pods":  q.entries(open),
 	}
 	if q.Reach == reachCluster {
@@ -190,7 +190,7 @@ func (q *ruleQuestion) freeName(shadows []string) (string, bool) {
 	}
 	wish := first
 	for n := 2; ; n++ {
-		name, ok := drain.NameBefore(wish, shadows...)
+		name, ok := lifecycle.NameBefore(wish, shadows...)
 		if !ok {
 			return "", false
 		}
@@ -203,15 +203,15 @@ func (q *ruleQuestion) freeName(shadows []string) (string, bool) {
 
 // extend adds what is missing to the rule of the article's name. It returns false where
 // that would not help, or would change what the rule does for other pods or Machines.
-func (q *ruleQuestion) extend(a *ruleAnswer, own *unstructured.Unstructured, plan *drain.Plan, open []drain.Subject, shadows []string) bool {
+func (q *ruleQuestion) extend(a *ruleAnswer, own *unstructured.Unstructured, plan *lifecycle.Plan, open []lifecycle.Subject, shadows []string) bool {
 	row := rowOfRule(own)
-	if row == nil || row.Behavior != drain.BehaviorSkip || len(row.Pods) == 0 || len(shadows) > 0 {
+	if row == nil || row.Behavior != lifecycle.BehaviorSkip || len(row.Pods) == 0 || len(shadows) > 0 {
 		return false
 	}
 	want := bare(own)
 	pods, _, _ := unstructured.NestedSlice(want, "spec", "pods")
 	machines, _, _ := unstructured.NestedSlice(want, "spec", "machines")
-	reached := slices.ContainsFunc(plan.Rules, func(r drain.Reach) bool { return r.Rule.Name == q.Wish && r.Unsure == "" })
+	reached := slices.ContainsFunc(plan.Rules, func(r lifecycle.Reach) bool { return r.Rule.Name == q.Wish && r.Unsure == "" })
 	if len(machines) > 0 && (!reached || q.Reach == reachNamespace) {
 		if !onlyFor(pods, q.Label) {
 			return false
@@ -223,9 +223,9 @@ func (q *ruleQuestion) extend(a *ruleAnswer, own *unstructured.Unstructured, pla
 			machines = append(machines, q.machineEntry())
 		}
 	}
-	var missing []drain.Subject
+	var missing []lifecycle.Subject
 	for _, s := range open {
-		if m, _ := drain.MatchesPod(row, s); m != model.Yes {
+		if m, _ := lifecycle.MatchesPod(row, s); m != model.Yes {
 			missing = append(missing, s)
 		}
 	}
@@ -267,7 +267,7 @@ func (q *ruleQuestion) checked(a ruleAnswer) ruleAnswer {
 		return a
 	}
 	after.DrainRules = append(after.DrainRules, row)
-	if open, shadows, _ := uncovered(drain.NewPlan(&after, q.Machine), allPods(q.Agents)); len(open) > 0 {
+	if open, shadows, _ := uncovered(lifecycle.NewPlan(&after, q.Machine), allPods(q.Agents)); len(open) > 0 {
 		a.blocked = "no rule was found that lets the drain skip all of the agents"
 		if len(shadows) > 0 {
 			a.blocked += "; MachineDrainRule " + list(shadows) + " decides for them"
@@ -278,7 +278,7 @@ func (q *ruleQuestion) checked(a ruleAnswer) ruleAnswer {
 }
 
 // entries are the entries for spec.pods: one for each namespace.
-func (q *ruleQuestion) entries(pods []drain.Subject) []any {
+func (q *ruleQuestion) entries(pods []lifecycle.Subject) []any {
 	var order []string
 	values := map[string][]string{}
 	unknown := map[string]bool{}
@@ -299,7 +299,7 @@ func (q *ruleQuestion) entries(pods []drain.Subject) []any {
 	for _, ns := range order {
 		slices.Sort(values[ns])
 		out = append(out, map[string]any{
-			"namespaceSelector": map[string]any{"matchLabels": map[string]any{drain.NamespaceNameLabel: ns}},
+			"namespaceSelector": map[string]any{"matchLabels": map[string]any{lifecycle.NamespaceNameLabel: ns}},
 			"selector":          agentSelector(q.Label, values[ns], unknown[ns]),
 		})
 	}

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"vksmedic/model"
-	"vksmedic/model/drain"
+	"vksmedic/model/lifecycle"
 )
 
 const agentLabel = "kube-cert-agent.pinniped.dev"
@@ -22,12 +22,12 @@ func agentsIn(specs ...string) []agents {
 		ns, values, _ := strings.Cut(s, "=")
 		g := agents{Namespace: ns}
 		if values == "" {
-			g.Pods = []drain.Subject{{Namespace: ns, Name: "kube-cert-agent", HasKeys: []string{agentLabel}}}
+			g.Pods = []lifecycle.Subject{{Namespace: ns, Name: "kube-cert-agent", HasKeys: []string{agentLabel}}}
 		} else {
 			g.Values = strings.Split(values, ",")
 		}
 		for _, v := range g.Values {
-			g.Pods = append(g.Pods, drain.Subject{Namespace: ns, Name: "kube-cert-agent", Labels: map[string]string{agentLabel: v}, LabelsKnown: true})
+			g.Pods = append(g.Pods, lifecycle.Subject{Namespace: ns, Name: "kube-cert-agent", Labels: map[string]string{agentLabel: v}, LabelsKnown: true})
 		}
 		out = append(out, g)
 	}

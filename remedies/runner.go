@@ -141,6 +141,23 @@ type Pending struct {
 	Unsure bool
 	// Refused says why it cannot be picked up here; empty when it can.
 	Refused string
+	// Open says that this very program has it open.
+	Open bool
+	// Elsewhere says that it belongs to another Supervisor; Server and Context name that one.
+	Elsewhere       bool
+	Server, Context string
+	// Wrote is what it changed, for a walk that cannot be gone on with: it was begun by an
+	// older vksmedic, or its article is not known any more.
+	Wrote []Wrote
+}
+
+// Wrote is one change that a walk made.
+type Wrote struct {
+	// Object is what was changed, How in a word: create, update, delete.
+	Object, How string
+	At          time.Time
+	// TakeBack is the command that takes it back by hand; empty where none does.
+	TakeBack string
 }
 
 // Pending lists the walks that are not over, oldest first. A journal that cannot be

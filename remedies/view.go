@@ -19,6 +19,8 @@ const (
 	StepChange StepKind = "change"
 	// StepWait follows what the controllers do, stage by stage.
 	StepWait StepKind = "wait"
+	// StepManual is done by a person with the commands that it shows, and verified by us.
+	StepManual StepKind = "manual"
 )
 
 // StepState says how far a step is.
@@ -33,6 +35,9 @@ const (
 	StateSkipped StepState = "skipped" // not needed; Note says why.
 	StateFailed  StepState = "failed"
 	StateUndone  StepState = "undone"
+	// StateNotSeen is a stage that is over and that nobody saw: it may not have happened.
+	// Only stages have it, never steps.
+	StateNotSeen StepState = "not-seen"
 	// StateUnsure is a step that was begun and whose end was never written down: the
 	// program died in between. It is looked at before anything else is done.
 	StateUnsure StepState = "unsure"
@@ -46,6 +51,16 @@ type StepView struct {
 	// Undoable says that what the step changed can be taken back now.
 	Undoable bool
 	Note     string
+	// Items are what a step is done for one after another, such as nodes; empty for a step
+	// that is done once.
+	Items []ItemView
+}
+
+// ItemView is one thing that a step is done for.
+type ItemView struct {
+	Name  string
+	State StepState
+	Note  string
 }
 
 // ConfirmKind says how a change is confirmed.
@@ -73,6 +88,9 @@ type Preview struct {
 	Diff  []Line
 	// YAML is the whole object as it would be sent, Command the same thing as a line to copy.
 	YAML, Command string
+	// Shown is the command as the screen draws it: where Command repeats the YAML that stands
+	// above it, it refers to that instead. Empty: draw Command.
+	Shown string
 	// Server is the answer to the dry run, in words; May whether the engineer may do it.
 	Server  string
 	May     model.Verdict
@@ -92,6 +110,31 @@ type Preview struct {
 	Done string
 	// Warnings are things to know before confirming: another engineer at work, nobody can see us.
 	Warnings []string
+}
+
+// Ask is a question that came up in the middle of a step, such as an unknown host key or a
+// password. The answer is kept in memory while the connection is open, and never written.
+type Ask struct {
+	// ID binds the answer to this question.
+	ID string
+	// Question is one sentence; Lines are what to look at before it is answered.
+	Question string
+	Lines    []Line
+	// Secret says that the answer must not be drawn.
+	Secret bool
+	// Options are the answers that can be given; empty where any text can be typed.
+	Options []Option
+}
+
+// DebtView is what was taken and has to be given back.
+type DebtView struct {
+	// What is taken, such as "patch on endpoints"; Where the object that it was taken from.
+	What, Where string
+	Cluster     model.ClusterRef
+	Who         string
+	Since       time.Time
+	// Overdue says that it has been open for longer than its alarm.
+	Overdue bool
 }
 
 // Option is one answer to a choice.
@@ -130,21 +173,26 @@ type Progress struct {
 
 // View is everything the screen needs to draw a walk: a value, never changed after it was handed out.
 type View struct {
-	ID            string // of this walk, also in the journal.
-	Article       string
-	Title         string
-	KB, Address   string
-	Warnings      []string // of the article.
-	Trouble       []string // of the walk itself, on every step: nobody can see us, the journal is not kept.
-	Cluster       model.ClusterRef
-	Supervisor    string
-	Target        string // what the finding is about, such as a Machine's name.
-	Steps         []StepView
-	Current       int // index into Steps; len(Steps) when the walk is over.
-	Facts         []Line
-	Choice        *Choice
-	Preview       *Preview
-	Progress      *Progress
+	ID          string // of this walk, also in the journal.
+	Article     string
+	Title       string
+	KB, Address string
+	Warnings    []string // of the article.
+	Trouble     []string // of the walk itself, on every step: nobody can see us, the journal is not kept.
+	Cluster     model.ClusterRef
+	Supervisor  string
+	Target      string // what the finding is about, such as a Machine's name.
+	Steps       []StepView
+	Current     int // index into Steps; len(Steps) when the walk is over.
+	Facts       []Line
+	Choice      *Choice
+	Ask         *Ask // a question to answer before the step goes on; nil where there is none.
+	Preview     *Preview
+	// Commands are the lines that a person runs in a step that is done by hand.
+	Commands []string
+	Progress *Progress
+	// Debts are what this walk has taken and not given back.
+	Debts         []DebtView
 	ReadOnly      string // why nothing can be changed; empty when it can.
 	Others        []string
 	Resumed       string // what was found when the walk was picked up again after a crash.

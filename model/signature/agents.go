@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"vksmedic/model"
-	"vksmedic/model/drain"
+	"vksmedic/model/lifecycle"
 	"vksmedic/model/text"
 )
 
@@ -48,7 +48,7 @@ func (x *draining) findAgents() {
 
 // addNamedAgent adds an agent that only the message names. One that is gone while another
 // of its kind is on the node has come back under another name; the other stands for both.
-func (x *draining) addNamedAgent(n drain.PodName) {
+func (x *draining) addNamedAgent(n lifecycle.PodName) {
 	if !strings.Contains(n.Name, agentInName) {
 		return
 	}
@@ -69,7 +69,7 @@ func (x *draining) addNamedAgent(n drain.PodName) {
 			return
 		}
 	}
-	s := drain.Subject{
+	s := lifecycle.Subject{
 		Namespace: n.Namespace, Name: n.Name, HasKeys: []string{model.CertAgentLabel},
 		NamespaceLabels: x.v.c.Workload.NamespaceLabels[n.Namespace],
 	}
@@ -86,7 +86,7 @@ func family(name string) string {
 }
 
 // withNamespace puts back a namespace that the text has lost, where the name says which.
-func withNamespace(n drain.PodName) drain.PodName {
+func withNamespace(n lifecycle.PodName) lifecycle.PodName {
 	if n.Namespace != "" {
 		return n
 	}
@@ -115,13 +115,13 @@ func podState(p *model.Pod) string {
 }
 
 // agentSubject is an agent as the rules see it.
-func (x *draining) agentSubject(a Agent) drain.Subject {
+func (x *draining) agentSubject(a Agent) lifecycle.Subject {
 	for _, p := range x.pods {
 		if a.Seen && p.Namespace == a.Namespace && p.Name == a.Name {
-			return drain.SubjectOf(p, x.v.c.Workload.NamespaceLabels)
+			return lifecycle.SubjectOf(p, x.v.c.Workload.NamespaceLabels)
 		}
 	}
-	return drain.Subject{
+	return lifecycle.Subject{
 		Namespace: a.Namespace, Name: a.Name, HasKeys: []string{model.CertAgentLabel},
 		NamespaceLabels: x.v.c.Workload.NamespaceLabels[a.Namespace],
 	}
@@ -132,7 +132,7 @@ func (x *draining) agentFacts() *AgentFacts {
 		Machine: x.m.Name, Node: x.m.NodeName, Agents: x.agents, RulesUnknown: x.rulesUnknown,
 		DrainStarted: x.d.Since, Others: x.blockers, Values: map[string][]string{},
 	}
-	subjects := make([]drain.Subject, 0, len(x.agents))
+	subjects := make([]lifecycle.Subject, 0, len(x.agents))
 	for _, a := range x.agents {
 		subjects = append(subjects, x.agentSubject(a))
 		if a.Namespace != "" && !slices.Contains(f.Namespaces, a.Namespace) {

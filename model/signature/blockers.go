@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"vksmedic/model"
-	"vksmedic/model/drain"
+	"vksmedic/model/lifecycle"
 	"vksmedic/model/text"
 )
 
@@ -30,13 +30,13 @@ func (x *draining) findBlockers() {
 	x.hidden = msg.Hidden()
 	for _, a := range x.agents {
 		// An agent on the node is one of those that are counted and not named.
-		if n := (drain.PodName{Namespace: a.Namespace, Name: a.Name}); x.hidden > 0 && a.Seen && !a.Named && couldHide(msg, n, drain.Terminating) {
+		if n := (lifecycle.PodName{Namespace: a.Namespace, Name: a.Name}); x.hidden > 0 && a.Seen && !a.Named && couldHide(msg, n, lifecycle.Terminating) {
 			x.hidden--
 		}
 	}
 	switch {
 	case msg.Complete() || x.nodeGone():
-	case msg.Form == drain.FormError || msg.Form == drain.FormUnreachable:
+	case msg.Form == lifecycle.FormError || msg.Form == lifecycle.FormUnreachable:
 		// It does not get as far as to evict anything.
 	case x.podsKnown:
 		x.unnamedBlockers()
@@ -57,7 +57,7 @@ func (x *draining) findBlockers() {
 	})
 }
 
-func (x *draining) isAgent(n drain.PodName) bool {
+func (x *draining) isAgent(n lifecycle.PodName) bool {
 	n = withNamespace(n)
 	if slices.ContainsFunc(x.agents, func(a Agent) bool { return a.Name == n.Name && (a.Namespace == n.Namespace || n.Namespace == "") }) {
 		return true
@@ -67,7 +67,7 @@ func (x *draining) isAgent(n drain.PodName) bool {
 		slices.ContainsFunc(x.agents, func(a Agent) bool { return a.Namespace == n.Namespace && family(a.Name) == family(n.Name) })
 }
 
-func (x *draining) pod(n drain.PodName) *model.Pod {
+func (x *draining) pod(n lifecycle.PodName) *model.Pod {
 	for _, p := range x.pods {
 		if p.Name == n.Name && (p.Namespace == n.Namespace || n.Namespace == "") {
 			return p
@@ -76,28 +76,28 @@ func (x *draining) pod(n drain.PodName) *model.Pod {
 	return nil
 }
 
-func (x *draining) namedBlocker(g *drain.Group, n drain.PodName) Blocker {
+func (x *draining) namedBlocker(g *lifecycle.Group, n lifecycle.PodName) Blocker {
 	b := Blocker{Namespace: n.Namespace, Name: n.Name, Why: g.Why, Named: true, Sure: true}
 	p := x.pod(n)
 	switch g.Why {
-	case drain.Terminating:
+	case lifecycle.Terminating:
 		b.Detail = "being deleted, still there"
 		if p != nil {
 			x.terminating(&b, p)
 		}
-	case drain.Budget:
+	case lifecycle.Budget:
 		b.Budget = g.BudgetName
 		x.budgetDetail(&b, g, p)
-	case drain.Completing:
+	case lifecycle.Completing:
 		b.Detail = "waited for until it completes"
 		if p != nil {
-			if t := x.treat(p); t.Outcome == drain.Waited {
+			if t := x.treat(p); t.Outcome == lifecycle.Waited {
 				b.Detail += ": " + t.Why
 			}
 		}
-	case drain.Failed:
+	case lifecycle.Failed:
 		b.Detail = "eviction refused: " + text.Limit(g.Text, 200)
-	case drain.Other, drain.EvictLater, drain.CompleteLater:
+	case lifecycle.Other, lifecycle.EvictLater, lifecycle.CompleteLater:
 		b.Detail = text.Limit(g.Text, 200)
 	}
 	return b
@@ -128,7 +128,7 @@ func (x *draining) terminating(b *Blocker, p *model.Pod) {
 	}
 }
 
-func (x *draining) budgetDetail(b *Blocker, g *drain.Group, p *model.Pod) {
+func (x *draining) budgetDetail(b *Blocker, g *lifecycle.Group, p *model.Pod) {
 	name := b.Budget
 	var budget *model.Budget
 	for i := range x.v.c.Workload.Budgets {
@@ -168,30 +168,30 @@ func counts(b *model.Budget) string {
 func (x *draining) unnamedBlockers() {
 	msg := &x.d.Message
 	for _, p := range x.pods {
-		name := drain.PodName{Namespace: p.Namespace, Name: p.Name}
+		name := lifecycle.PodName{Namespace: p.Namespace, Name: p.Name}
 		if p.CertAgent() || msg.Find(p.Namespace, p.Name) != nil {
 			continue
 		}
 		t := x.treat(p)
-		if !t.Outcome.Holds() || t.Outcome == drain.Fails {
+		if !t.Outcome.Holds() || t.Outcome == lifecycle.Fails {
 			continue
 		}
 		b := Blocker{Namespace: p.Namespace, Name: p.Name, Sure: true}
 		switch {
-		case t.Outcome == drain.Waited:
-			b.Why, b.Detail = drain.Completing, "waited for until it completes: "+t.Why
+		case t.Outcome == lifecycle.Waited:
+			b.Why, b.Detail = lifecycle.Completing, "waited for until it completes: "+t.Why
 		case !p.Deleting.IsZero():
-			b.Why = drain.Terminating
+			b.Why = lifecycle.Terminating
 			x.terminating(&b, p)
 		default:
 			budget := x.refuses(p)
 			if budget == nil {
 				continue
 			}
-			b.Why, b.Budget = drain.Budget, budget.Name
+			b.Why, b.Budget = lifecycle.Budget, budget.Name
 			x.budgetDetail(&b, nil, p)
 		}
-		if msg.Form == drain.FormPods && len(msg.Groups) > 0 && !couldHide(msg, name, b.Why) {
+		if msg.Form == lifecycle.FormPods && len(msg.Groups) > 0 && !couldHide(msg, name, b.Why) {
 			continue
 		}
 		x.blockers = append(x.blockers, b)
@@ -219,11 +219,11 @@ func (x *draining) refuses(p *model.Pod) *model.Budget {
 
 // couldHide says whether a pod can be among those that a message counts without naming:
 // each line names the first three in the order of "namespace/name".
-func couldHide(m *drain.Message, n drain.PodName, why drain.Why) bool {
+func couldHide(m *lifecycle.Message, n lifecycle.PodName, why lifecycle.Why) bool {
 	if m.Cut {
 		return true
 	}
-	if m.Others > 0 && why != drain.Terminating {
+	if m.Others > 0 && why != lifecycle.Terminating {
 		return true
 	}
 	for i := range m.Groups {
@@ -247,7 +247,7 @@ func (x *draining) likelyBudgets() {
 			continue
 		}
 		x.blockers = append(x.blockers, Blocker{
-			Namespace: b.Namespace, Why: drain.Budget, Budget: b.Name,
+			Namespace: b.Namespace, Why: lifecycle.Budget, Budget: b.Name,
 			Detail: "allows no disruption: " + counts(b) + "; whether it has a pod on this node is not known",
 		})
 	}
@@ -273,9 +273,9 @@ func (x *draining) drainError() string {
 	switch {
 	case msg.BadRule != "":
 		return "MachineDrainRule " + msg.BadRule + " has an invalid selector, so that every drain in its vSphere Namespace fails"
-	case msg.Form == drain.FormUnreachable:
+	case msg.Form == lifecycle.FormUnreachable:
 		return "the workload cluster does not answer Cluster API, which cannot drain without it"
-	case msg.Form == drain.FormError && msg.Text != "" && len(msg.Groups) == 0:
+	case msg.Form == lifecycle.FormError && msg.Text != "" && len(msg.Groups) == 0:
 		return text.Limit(msg.Text, 300)
 	}
 	return ""

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"vksmedic/model"
-	"vksmedic/model/drain"
+	"vksmedic/model/lifecycle"
 	"vksmedic/model/text"
 )
 
@@ -103,7 +103,7 @@ func (x *draining) checkOthersHold() model.Check {
 	default:
 		c.Verdict = model.Unknown
 		c.Detail = "the drain does not end, and nothing says what it waits for"
-		if x.d.Message.Form == drain.FormNameless {
+		if x.d.Message.Form == lifecycle.FormNameless {
 			c.Detail = "the drain does not end, and this Cluster API version does not name the pods it waits for (releases up to 1.8 never do)"
 		}
 		if x.d.Failing {
@@ -167,7 +167,7 @@ func (x *draining) checkAllNamed() model.Check {
 		_, c.Settle = x.podsUnknown()
 	case msg.Cut:
 		c.Verdict, c.Detail = model.Unknown, "the message was longer than is read"
-	case msg.Form == drain.FormPods && len(msg.Groups) > 0:
+	case msg.Form == lifecycle.FormPods && len(msg.Groups) > 0:
 		c.Verdict, c.Detail = model.Yes, "every pod that the message counts"
 	default:
 		c.Verdict, c.Detail = model.Unknown, "the message names none"
@@ -183,7 +183,7 @@ func (x *draining) allInGrace() bool {
 	}
 	var end time.Time
 	for _, b := range x.blockers {
-		if b.Why != drain.Terminating || !b.Grace.After(x.v.now) {
+		if b.Why != lifecycle.Terminating || !b.Grace.After(x.v.now) {
 			return false
 		}
 		if b.Grace.After(end) {
@@ -226,7 +226,7 @@ func (x *draining) blockedShort() string {
 	}
 	n := len(sure) + x.hidden
 	for _, b := range sure {
-		if b.Why == drain.Budget {
+		if b.Why == lifecycle.Budget {
 			return "drain: budget " + text.Clean(firstOf(b.Budget, b.Name))
 		}
 	}
@@ -241,7 +241,7 @@ func (x *draining) blockedAdvice() []string {
 	if e := x.drainError(); e != "" {
 		out = append(out, "Mend this first: "+e+".")
 	}
-	has := func(w drain.Why) bool {
+	has := func(w lifecycle.Why) bool {
 		for _, b := range x.blockers {
 			if b.Why == w {
 				return true
@@ -249,16 +249,16 @@ func (x *draining) blockedAdvice() []string {
 		}
 		return false
 	}
-	if has(drain.Budget) {
+	if has(lifecycle.Budget) {
 		out = append(out, "Let the PodDisruptionBudget allow a disruption: run more replicas elsewhere, or lower what it asks for while the node is drained. A budget of one for a single replica can never be met.")
 	}
-	if has(drain.Terminating) {
+	if has(lifecycle.Terminating) {
 		out = append(out, "Look why the pod does not end: its events, its finalizers, its volumes, the kubelet of its node.")
 	}
-	if has(drain.Failed) || has(drain.Other) {
+	if has(lifecycle.Failed) || has(lifecycle.Other) {
 		out = append(out, "Look at what refuses the eviction: an admission webhook, a missing Namespace, more than one budget for the same pod.")
 	}
-	if has(drain.Completing) {
+	if has(lifecycle.Completing) {
 		out = append(out, "The drain waits until the pod completes, as a MachineDrainRule or its label cluster.x-k8s.io/drain asks.")
 	}
 	if len(x.sureBlockers()) == 0 && x.m.NodeName != "" {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"vksmedic/model"
-	"vksmedic/model/drain"
+	"vksmedic/model/lifecycle"
 )
 
 const violates = ": cannot evict pod as it would violate the pod's disruption budget."
@@ -185,7 +185,7 @@ func TestBudgetsAreJoinedByTheirSelector(t *testing.T) {
 			w := newWorld(t).worker().saysOld(nameless)
 			c.change(w)
 			f := w.judge()[DrainBlocked]
-			found := f != nil && slices.ContainsFunc(f.Facts.(*DrainFacts).Blockers, func(b Blocker) bool { return b.Why == drain.Budget && b.Sure }) //nolint:forcetypeassert // It is the type of this signature.
+			found := f != nil && slices.ContainsFunc(f.Facts.(*DrainFacts).Blockers, func(b Blocker) bool { return b.Why == lifecycle.Budget && b.Sure }) //nolint:forcetypeassert // It is the type of this signature.
 			if found != c.want {
 				t.Errorf("joined %v, want %v: %+v", found, c.want, f)
 			}

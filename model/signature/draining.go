@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"vksmedic/model"
-	"vksmedic/model/drain"
+	"vksmedic/model/lifecycle"
 	"vksmedic/model/text"
 )
 
@@ -12,8 +12,8 @@ import (
 type draining struct {
 	v    *view
 	m    *model.Machine
-	d    drain.Deletion
-	plan *drain.Plan
+	d    lifecycle.Deletion
+	plan *lifecycle.Plan
 	// rulesUnknown says why the MachineDrainRules are not known; empty when they are.
 	rulesUnknown string
 
@@ -37,14 +37,14 @@ func (v *view) draining() []*draining {
 	}
 	v.drainsRead = true
 	for _, m := range v.c.Machines {
-		if !drain.Deletes(m) {
+		if !lifecycle.Deletes(m) {
 			continue
 		}
-		d := drain.StageOf(m)
-		if d.Stage != drain.Draining {
+		d := lifecycle.StageOf(m)
+		if d.Stage != lifecycle.Draining {
 			continue
 		}
-		x := &draining{v: v, m: m, d: d, plan: drain.NewPlan(v.c, m), rulesUnknown: v.rulesUnknown()}
+		x := &draining{v: v, m: m, d: d, plan: lifecycle.NewPlan(v.c, m), rulesUnknown: v.rulesUnknown()}
 		x.look()
 		x.findAgents()
 		x.findBlockers()
@@ -104,7 +104,7 @@ func (x *draining) nodeGone() bool {
 	return !x.v.sn.Dump && x.m.NodeName != "" && x.node == nil && w.NodesSource.State == model.SourceOK && len(w.Nodes) > 0
 }
 
-func (x *draining) treat(p *model.Pod) drain.Treatment {
+func (x *draining) treat(p *model.Pod) lifecycle.Treatment {
 	return x.plan.Treat(p, x.v.c.Workload.NamespaceLabels, x.unreachable(), x.v.now)
 }
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"vksmedic/model"
-	"vksmedic/model/drain"
+	"vksmedic/model/lifecycle"
 	"vksmedic/model/text"
 )
 
@@ -182,7 +182,7 @@ func (x *endpointsView) machine(vm *model.VirtualMachine) *model.Machine {
 func (x *endpointsView) vm(vm *model.VirtualMachine) EndpointVM {
 	m := x.machine(vm)
 	e := EndpointVM{Name: vm.Name, Address: vm.Address, Image: vm.Image, HasProbe: vm.HasProbe, Ready: model.Unknown, Listed: x.listed(vm)}
-	e.Deleting = !vm.Deleting.IsZero() || m != nil && drain.Deletes(m)
+	e.Deleting = !vm.Deleting.IsZero() || m != nil && lifecycle.Deletes(m)
 	if c := vm.Conditions.Get("Ready"); c != nil {
 		e.Why, e.since = text.Limit(text.Clean(c.Message), 200), c.Since
 		switch c.Status {
@@ -547,7 +547,7 @@ func (x *endpointsView) checkDuplicates() model.Check {
 func (v *view) checkRollout() model.Check {
 	c := model.Check{Name: "rollout-waits", Title: "a new control plane Machine waits to join", Weight: model.Supporting, Verdict: model.No, Source: "Machines of the control plane", Seen: v.seen("machines"), Detail: "none waits"}
 	for _, m := range v.c.Machines {
-		if m.ControlPlane && m.NodeName == "" && !drain.Deletes(m) {
+		if m.ControlPlane && m.NodeName == "" && !lifecycle.Deletes(m) {
 			c.Verdict, c.Detail = model.Yes, text.Clean(m.Name+" has no node yet ("+m.Phase+")")
 		}
 	}

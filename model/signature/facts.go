@@ -4,11 +4,11 @@ import (
 	"time"
 
 	"vksmedic/model"
-	"vksmedic/model/drain"
+	"vksmedic/model/lifecycle"
 )
 
 // RuleVerdict is how one MachineDrainRule relates to the agents.
-type RuleVerdict = drain.RuleVerdict
+type RuleVerdict = lifecycle.RuleVerdict
 
 // Agent is a kube-cert-agent on the node that is drained.
 type Agent struct {
@@ -24,7 +24,7 @@ type Agent struct {
 	// Named says that the drain's message names it among what it waits for.
 	Named bool
 	// Treatment is what the drain does with it under the rules that exist.
-	Treatment drain.Treatment
+	Treatment lifecycle.Treatment
 }
 
 // AgentFacts are the Facts of a finding of kube-cert-agent-blocks-drain.
@@ -50,7 +50,7 @@ type AgentFacts struct {
 // a budget whose pods are not known.
 type Blocker struct {
 	Namespace, Name string // of the pod; Name is empty where only the budget is known.
-	Why             drain.Why
+	Why             lifecycle.Why
 	// Budget is the PodDisruptionBudget that refuses, in the pod's namespace.
 	Budget string
 	Detail string
@@ -66,7 +66,7 @@ type Blocker struct {
 func (b Blocker) String() string {
 	s := "PodDisruptionBudget " + b.Namespace + "/" + b.Budget
 	if b.Name != "" {
-		s = drain.PodName{Namespace: b.Namespace, Name: b.Name}.String()
+		s = lifecycle.PodName{Namespace: b.Namespace, Name: b.Name}.String()
 	}
 	return s + " (" + b.Detail + ")"
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"vksmedic/model"
-	"vksmedic/model/drain"
+	"vksmedic/model/lifecycle"
 	"vksmedic/model/text"
 )
 
@@ -77,7 +77,7 @@ func (x *draining) checkAgentOnNode() model.Check {
 			seen = append(seen, a.Namespace+"/"+a.Name+" ("+model.CertAgentLabel+"="+a.Value+")")
 			continue
 		}
-		named = append(named, drain.PodName{Namespace: a.Namespace, Name: a.Name}.String())
+		named = append(named, lifecycle.PodName{Namespace: a.Namespace, Name: a.Name}.String())
 	}
 	switch {
 	case len(seen) > 0:
@@ -115,7 +115,7 @@ func (x *draining) mayHideAgent() bool {
 		return false
 	}
 	for _, ns := range []string{"pinniped-concierge", "vmware-system-tmc"} {
-		if couldHide(&x.d.Message, drain.PodName{Namespace: ns, Name: "~"}, drain.Terminating) && x.hidden+len(x.agents) > 0 {
+		if couldHide(&x.d.Message, lifecycle.PodName{Namespace: ns, Name: "~"}, lifecycle.Terminating) && x.hidden+len(x.agents) > 0 {
 			return true
 		}
 	}
@@ -145,7 +145,7 @@ func (x *draining) checkAwaited() model.Check {
 		}
 	case x.turnComesLater():
 		c.Verdict, c.Detail = model.No, "its turn comes after the pods that hold the drain now"
-	case msg.Form == drain.FormPods && x.couldHideAgent():
+	case msg.Form == lifecycle.FormPods && x.couldHideAgent():
 		if len(x.agents) > 0 {
 			c.Verdict = model.Yes
 		}
@@ -153,12 +153,12 @@ func (x *draining) checkAwaited() model.Check {
 		if len(x.agents) > 0 {
 			c.Detail = fmt.Sprintf("it waits for %s without naming them, and an agent is on the node", text.Plural(msg.Hidden(), "pod"))
 		}
-	case msg.Form == drain.FormPods && len(msg.Groups) > 0:
+	case msg.Form == lifecycle.FormPods && len(msg.Groups) > 0:
 		c.Detail = "its message names other pods and not the agent, which may have come back since; it is written anew every 20 s"
 		c.Settle = "look again in half a minute"
-	case msg.Form == drain.FormNameless:
+	case msg.Form == lifecycle.FormNameless:
 		c.Detail = "it names no pods: Cluster API up to 1.8 never does, later ones do after the first pass"
-	case msg.Form == drain.FormUnreachable || msg.Form == drain.FormError:
+	case msg.Form == lifecycle.FormUnreachable || msg.Form == lifecycle.FormError:
 		c.Detail = "the drain fails before it gets to evict: " + firstOf(x.drainError(), "look at Cluster API's log")
 	default:
 		c.Detail = "its message does not say yet what it waits for"
@@ -175,8 +175,8 @@ func (x *draining) couldHideAgent() bool {
 		return true
 	}
 	return slices.ContainsFunc(x.agents, func(a Agent) bool {
-		n := drain.PodName{Namespace: a.Namespace, Name: a.Name}
-		return couldHide(msg, n, drain.Terminating) || couldHide(msg, n, drain.Failed) || couldHide(msg, n, drain.Budget)
+		n := lifecycle.PodName{Namespace: a.Namespace, Name: a.Name}
+		return couldHide(msg, n, lifecycle.Terminating) || couldHide(msg, n, lifecycle.Failed) || couldHide(msg, n, lifecycle.Budget)
 	})
 }
 
@@ -186,11 +186,11 @@ func (x *draining) agentsIgnored() bool {
 	if len(x.agents) == 0 {
 		return false
 	}
-	return !slices.ContainsFunc(x.agents, func(a Agent) bool { return a.Treatment.Outcome != drain.Ignored })
+	return !slices.ContainsFunc(x.agents, func(a Agent) bool { return a.Treatment.Outcome != lifecycle.Ignored })
 }
 
 func (x *draining) othersTerminating() bool {
-	return slices.ContainsFunc(x.blockers, func(b Blocker) bool { return b.Why == drain.Terminating })
+	return slices.ContainsFunc(x.blockers, func(b Blocker) bool { return b.Why == lifecycle.Terminating })
 }
 
 // turnComesLater says that the agents are named only among the pods that are evicted later.
@@ -253,7 +253,7 @@ func (x *draining) checkNoRule(f *AgentFacts) (model.Check, pass) {
 
 func ruleWords(rule string) string {
 	if rule == "" {
-		return "its own label " + drain.PodLabel
+		return "its own label " + lifecycle.PodLabel
 	}
 	return "MachineDrainRule " + rule
 }
@@ -268,13 +268,13 @@ func (x *draining) passing() (p pass, rule string, made time.Time) {
 		switch {
 		case t.Unsure != "":
 			unsure = true
-		case t.Outcome == drain.Skipped:
+		case t.Outcome == lifecycle.Skipped:
 			at := x.ruleMade(t.Rule)
 			undated = undated || at.IsZero()
 			if rule == "" || at.After(made) {
 				rule, made = t.Rule, at
 			}
-		case t.Outcome == drain.Ignored:
+		case t.Outcome == lifecycle.Ignored:
 		default:
 			open = true
 		}
@@ -343,19 +343,19 @@ func (x *draining) rulesDetail(f *AgentFacts) string {
 
 func stateWords(r RuleVerdict) string {
 	switch r.State {
-	case drain.Covering:
+	case lifecycle.Covering:
 		return "covering: " + r.Why
-	case drain.Partly:
+	case lifecycle.Partly:
 		return "covering only a part: " + r.Why
-	case drain.NotCovering:
+	case lifecycle.NotCovering:
 		return "not covering: " + r.Why
-	case drain.Shadowed:
+	case lifecycle.Shadowed:
 		return "shadowed: " + r.Why
-	case drain.InvalidRule:
+	case lifecycle.InvalidRule:
 		return "invalid: " + r.Why
-	case drain.OtherBehaviour:
+	case lifecycle.OtherBehaviour:
 		return "doing something else: " + r.Why
-	case drain.Unsure:
+	case lifecycle.Unsure:
 		return "and it is not known whether it covers: " + r.Why
 	}
 	return string(r.State)
@@ -406,7 +406,7 @@ func (x *draining) checkComesBack() model.Check {
 		if !a.Seen {
 			continue
 		}
-		p := x.pod(drain.PodName{Namespace: a.Namespace, Name: a.Name})
+		p := x.pod(lifecycle.PodName{Namespace: a.Namespace, Name: a.Name})
 		if p != nil && !x.d.Since.IsZero() && x.d.Exact && p.Created.After(x.d.Since) {
 			c.Verdict = model.Yes
 			c.Detail = a.Namespace + "/" + a.Name + " was made at " + stamp(p.Created) + ", after the drain had begun"
@@ -445,7 +445,7 @@ func (x *draining) checkNothingElse() model.Check {
 		c.Verdict = model.Unknown
 		_, c.Settle = x.podsUnknown()
 		c.Detail = fmt.Sprintf("the drain waits for %s without naming them", text.Plural(x.hidden, "pod"))
-	case x.d.Message.Form != drain.FormPods && !x.podsKnown:
+	case x.d.Message.Form != lifecycle.FormPods && !x.podsKnown:
 		c.Verdict, c.Detail = model.Unknown, "the drain names no pods"
 		_, c.Settle = x.podsUnknown()
 	default:
@@ -465,7 +465,7 @@ func (x *draining) checkAgentState() model.Check {
 			continue
 		}
 		states = append(states, a.Namespace+"/"+a.Name+": "+firstOf(a.State, "no state"))
-		if p := x.pod(drain.PodName{Namespace: a.Namespace, Name: a.Name}); p != nil {
+		if p := x.pod(lifecycle.PodName{Namespace: a.Namespace, Name: a.Name}); p != nil {
 			settled := p.Phase == "Running" && p.Waiting == "" && p.Deleting.IsZero()
 			if !settled {
 				c.Verdict = model.Yes
@@ -516,13 +516,13 @@ func (x *draining) agentSummary(f *AgentFacts, conf model.Confidence, p pass) st
 	}
 	for _, r := range f.Rules {
 		switch r.State {
-		case drain.NotCovering, drain.Partly:
+		case lifecycle.NotCovering, lifecycle.Partly:
 			s += "; MachineDrainRule " + r.Name + " exists, " + r.Why
-		case drain.Shadowed:
+		case lifecycle.Shadowed:
 			s += "; MachineDrainRule " + r.Name + " is shadowed by " + r.ByName
-		case drain.InvalidRule:
+		case lifecycle.InvalidRule:
 			s += "; MachineDrainRule " + r.Name + " is invalid"
-		case drain.Covering, drain.OtherBehaviour, drain.Unsure:
+		case lifecycle.Covering, lifecycle.OtherBehaviour, lifecycle.Unsure:
 		}
 	}
 	if n := len(x.sureBlockers()); n > 0 {

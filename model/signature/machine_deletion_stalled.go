@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"vksmedic/model"
-	"vksmedic/model/drain"
+	"vksmedic/model/lifecycle"
 	"vksmedic/model/text"
 )
 
@@ -16,7 +16,7 @@ const StalledAfter = time.Hour
 // DeletionFacts are the Facts of a finding of machine-deletion-stalled.
 type DeletionFacts struct {
 	Machine, Node string
-	Stage         drain.Stage
+	Stage         lifecycle.Stage
 	Begun         time.Time
 	// WaitsFor names what the stage waits for.
 	WaitsFor []string
@@ -31,7 +31,7 @@ type DeletionFacts struct {
 func findStalledDeletions(v *view) []model.Finding {
 	var out []model.Finding
 	for _, m := range v.c.Machines {
-		if !drain.Deletes(m) {
+		if !lifecycle.Deletes(m) {
 			continue
 		}
 		if f, ok := v.stalledFinding(m); ok {
@@ -42,7 +42,7 @@ func findStalledDeletions(v *view) []model.Finding {
 }
 
 func (v *view) stalledFinding(m *model.Machine) (model.Finding, bool) {
-	d := drain.StageOf(m)
+	d := lifecycle.StageOf(m)
 	after := v.opts.StalledAfter
 	if d.Begun.IsZero() || v.now.IsZero() {
 		return model.Finding{}, false // How long is not known.
@@ -82,7 +82,7 @@ func (v *view) stalledFinding(m *model.Machine) (model.Finding, bool) {
 type stalled struct {
 	v *view
 	m *model.Machine
-	d drain.Deletion
+	d lifecycle.Deletion
 }
 
 func (x *stalled) source() string {
@@ -106,7 +106,7 @@ func (x *stalled) checkStage() model.Check {
 		}
 		c.Detail += "," + word + stamp(x.d.Since)
 	}
-	if x.d.Stage == drain.Started {
+	if x.d.Stage == lifecycle.Started {
 		c.Verdict = model.Unknown
 		c.Detail += "; no condition says more"
 	}
@@ -117,7 +117,7 @@ func (x *stalled) checkStage() model.Check {
 func (x *stalled) checkWaitsFor() (model.Check, []string) {
 	c := model.Check{Name: "waits-for", Title: "what it waits for is known", Weight: model.Supporting, Verdict: model.Yes, Source: x.source(), Seen: x.v.seen("machines")}
 	list := slices.Clone(x.d.WaitsFor)
-	if x.d.Stage == drain.Draining {
+	if x.d.Stage == lifecycle.Draining {
 		for _, y := range x.v.draining() {
 			if y.m != x.m {
 				continue
@@ -130,7 +130,7 @@ func (x *stalled) checkWaitsFor() (model.Check, []string) {
 			}
 		}
 	}
-	if x.d.Stage == drain.VolumeDetach {
+	if x.d.Stage == lifecycle.VolumeDetach {
 		list = append(list, x.attachments()...)
 	}
 	for i := range list {
@@ -177,7 +177,7 @@ func (x *stalled) checkOperator() model.Check {
 	}
 	if vm.Deleting.IsZero() {
 		c.Verdict, c.Detail = model.No, "its VirtualMachine is not asked to go yet"
-		if x.d.Stage.Index() < drain.Infrastructure.Index() {
+		if x.d.Stage.Index() < lifecycle.Infrastructure.Index() {
 			c.Verdict, c.Detail = model.Unknown, "its turn comes after this stage"
 		}
 		return c
@@ -267,24 +267,24 @@ func (x *stalled) advice(f *DeletionFacts) []string {
 		out = append(out, why+": nothing goes on until it is resumed.")
 	}
 	switch x.d.Stage {
-	case drain.Draining:
+	case lifecycle.Draining:
 		out = append(out, "See what holds the drain.")
-	case drain.VolumeDetach:
+	case lifecycle.VolumeDetach:
 		out = append(out, "Look at the VolumeAttachments of the node and the storage driver: kubectl get volumeattachments, in the workload cluster. If the node is surely dead, the annotation machine.cluster.x-k8s.io/exclude-wait-for-node-volume-detach on its Machine skips the wait.")
-	case drain.PreDrainHook, drain.PreTerminateHook:
+	case lifecycle.PreDrainHook, lifecycle.PreTerminateHook:
 		out = append(out, "A hook is given up by who set it; look at that controller's log.")
-		if x.m.ControlPlane && x.d.Stage == drain.PreTerminateHook {
+		if x.m.ControlPlane && x.d.Stage == lifecycle.PreTerminateHook {
 			out = append(out, "The hook kcp-cleanup waits for the KubeadmControlPlane to take the member out of etcd: look at its conditions and log. It cannot with fewer than two control plane nodes.")
 		}
-	case drain.Infrastructure:
+	case lifecycle.Infrastructure:
 		if f.Refusal != "" {
 			out = append(out, "VM Operator refuses until vCenter shows the VM as connected or no longer knows it: reconnect or restore it, or remove it from vCenter's inventory.", "Then touch the VirtualMachine with an annotation: VM Operator may otherwise take half an hour to look again.")
 		} else {
 			out = append(out, "Look in vCenter at the VM: its tasks, and whether it is connected.")
 		}
-	case drain.DeletingNode:
+	case lifecycle.DeletingNode:
 		out = append(out, "The Node does not go: look whether the workload cluster's API answers.")
-	case drain.Started, drain.Bootstrap, drain.DeletionCompleted, drain.NotDeleting:
+	case lifecycle.Started, lifecycle.Bootstrap, lifecycle.DeletionCompleted, lifecycle.NotDeleting:
 		out = append(out, "Look at the finalizers of the Machine and at Cluster API's log.")
 	}
 	return append(out, "Do not delete the Machine again or take its finalizers away: it is being deleted already, and what it waits for is there for a reason.")

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"vksmedic/model"
-	"vksmedic/model/drain"
+	"vksmedic/model/lifecycle"
 	"vksmedic/model/text"
 )
 
@@ -30,7 +30,7 @@ type MachineFacts struct {
 func findUnhealthyMachines(v *view) []model.Finding {
 	var out []model.Finding
 	for _, m := range v.c.Machines {
-		if drain.Deletes(m) {
+		if lifecycle.Deletes(m) {
 			continue
 		}
 		if f, ok := v.unhealthyFinding(m); ok {

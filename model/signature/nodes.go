@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"vksmedic/model"
-	"vksmedic/model/drain"
+	"vksmedic/model/lifecycle"
 	"vksmedic/model/kubelet"
 	"vksmedic/model/text"
 )
@@ -95,8 +95,8 @@ func (n *nodeView) read() {
 		n.words = kubelet.Parse(n.message)
 	}
 	n.joining = n.isJoining()
-	if n.m != nil && drain.Deletes(n.m) {
-		n.leaving = drain.StageOf(n.m).Stage.Index() >= drain.Infrastructure.Index()
+	if n.m != nil && lifecycle.Deletes(n.m) {
+		n.leaving = lifecycle.StageOf(n.m).Stage.Index() >= lifecycle.Infrastructure.Index()
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"vksmedic/model"
-	"vksmedic/model/drain"
+	"vksmedic/model/lifecycle"
 )
 
 func TestMachineDeletionStalled(t *testing.T) {
@@ -101,7 +101,7 @@ func TestStalledFactsAndReview(t *testing.T) {
 	}
 	s.at = review
 	facts, ok := s.find(MachineDeletionStalled).Facts.(*DeletionFacts)
-	if !ok || facts.Stage != drain.VolumeDetach || !slices.Equal(facts.WaitsFor, []string{"PersistentVolumeClaims: db/data-pg-0"}) {
+	if !ok || facts.Stage != lifecycle.VolumeDetach || !slices.Equal(facts.WaitsFor, []string{"PersistentVolumeClaims: db/data-pg-0"}) {
 		t.Errorf("%+v", facts)
 	}
 }

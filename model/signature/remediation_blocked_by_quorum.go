@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"vksmedic/model"
-	"vksmedic/model/drain"
+	"vksmedic/model/lifecycle"
 	"vksmedic/model/text"
 )
 
@@ -66,7 +66,7 @@ type refused struct {
 func findQuorumBlocks(v *view) []model.Finding {
 	var list []refused
 	for _, m := range v.c.Machines {
-		if drain.Deletes(m) {
+		if lifecycle.Deletes(m) {
 			continue // It is being replaced after all.
 		}
 		for _, conds := range []model.Conditions{m.Conditions.New, m.Conditions.Old} {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"vksmedic/model"
-	"vksmedic/model/drain"
+	"vksmedic/model/lifecycle"
 	"vksmedic/model/text"
 )
 
@@ -45,7 +45,7 @@ var reConnection = regexp.MustCompile(`(?i)(?:connectionState=|unsupported (?:VM
 func findGoneVMs(v *view) []model.Finding {
 	var out []model.Finding
 	for _, n := range v.nodes() {
-		if n.m == nil || !n.silent() || n.words.NeverPosted || drain.Deletes(n.m) || v.explained[n] {
+		if n.m == nil || !n.silent() || n.words.NeverPosted || lifecycle.Deletes(n.m) || v.explained[n] {
 			continue
 		}
 		if f, ok := n.goneFinding(); ok {

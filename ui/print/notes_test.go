@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"vksmedic/model"
-	"vksmedic/model/drain"
+	"vksmedic/model/lifecycle"
 	"vksmedic/model/signature"
 	"vksmedic/probes/capture"
 )
@@ -45,7 +45,7 @@ func TestCaseNotesBeyondDrains(t *testing.T) {
 	t.Run("19 names its stage and the volume", func(t *testing.T) {
 		f := one(t, "19-volumes-not-detached", signature.MachineDeletionStalled)
 		facts, ok := f.Facts.(*signature.DeletionFacts)
-		if !ok || facts.Stage != drain.VolumeDetach || !strings.Contains(f.Summary, "db/data-pg-0") {
+		if !ok || facts.Stage != lifecycle.VolumeDetach || !strings.Contains(f.Summary, "db/data-pg-0") {
 			t.Errorf("%+v: %s", f.Facts, f.Summary)
 		}
 	})
@@ -113,7 +113,7 @@ func TestCaseNotesBeyondDrains(t *testing.T) {
 	t.Run("69 names the stage", func(t *testing.T) {
 		f := one(t, "69-orphan-vmop-refuses-delete", signature.MachineDeletionStalled)
 		facts, ok := f.Facts.(*signature.DeletionFacts)
-		if !ok || facts.Stage != drain.Infrastructure {
+		if !ok || facts.Stage != lifecycle.Infrastructure {
 			t.Errorf("%+v", f.Facts)
 		}
 		verdict(t, f, "operator-deletes", model.Unknown, "vmoperator.vmware.com/virtualmachine")

@@ -1,7 +1,7 @@
-// Package drain is what is known about how Cluster API drains a node before it
-// deletes a Machine: the message it writes while a drain is not done
-// ([ParseMessage]), the stages of a deletion ([StageOf]) and what
-// MachineDrainRules and labels make of each pod ([NewPlan]).
+// Package lifecycle is what is known about what Cluster API is doing with a
+// cluster: how it drains a node before it deletes a Machine, with the message it
+// writes while a drain is not done ([ParseMessage]), the stages of a deletion
+// ([StageOf]), and what MachineDrainRules and labels make of each pod ([NewPlan]).
 //
 // It follows cluster-api's internal/controllers/machine/drain (core/reconcilers
 // since v1.14) and machine_controller.go, releases 1.3 to 1.14. It only computes:
@@ -9,4 +9,4 @@
 // then it says so instead of guessing.
 //
 // Start reading at [Message], then [Deletion], then [Plan].
-package drain
+package lifecycle
