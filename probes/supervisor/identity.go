@@ -42,6 +42,40 @@ func (p pin) mark() string {
 	return "address:" + hex.EncodeToString(sum[:16])
 }
 
+// Marks are what tells this Supervisor from others, as far as this user may read it: the
+// uid of a vSphere Namespace, the uid of kube-system, and the hash of the certificate
+// authority. namespace may be empty. What is forbidden or not there is left out. An error
+// means that the server could not be asked, so that nothing can be said about it. Every call
+// asks the server.
+func (c *Connection) Marks(ctx context.Context, namespace string) (model.Marks, error) {
+	ctx, cancel := c.brief(ctx)
+	defer cancel()
+	m := model.Marks{Namespace: namespace, CA: c.login.pin.ca}
+	var err error
+	if namespace != "" {
+		if m.NamespaceUID, err = c.namespaceUID(ctx, namespace); err != nil {
+			return model.Marks{}, err
+		}
+	}
+	if m.SystemUID, err = c.namespaceUID(ctx, metav1.NamespaceSystem); err != nil {
+		return model.Marks{}, err
+	}
+	return m, nil
+}
+
+// namespaceUID is empty where the namespace may not be read or is not there.
+func (c *Connection) namespaceUID(ctx context.Context, name string) (string, error) {
+	ns, err := c.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}).Get(ctx, name, metav1.GetOptions{})
+	switch {
+	case err == nil:
+		return string(ns.GetUID()), nil
+	case apierrors.IsForbidden(err), apierrors.IsNotFound(err):
+		return "", nil
+	}
+	_, why := c.Explain(err, "read namespace "+name)
+	return "", fmt.Errorf("cannot tell which Supervisor this is: %s", why)
+}
+
 // WhoAmI is the user as the server knows it.
 func (c *Connection) WhoAmI(ctx context.Context) (string, error) {
 	ctx, cancel := c.brief(ctx)
@@ -55,38 +89,6 @@ func (c *Connection) WhoAmI(ctx context.Context) (string, error) {
 	}
 	name, _, _ := unstructured.NestedString(u.Object, "status", "userInfo", "username")
 	return name, nil
-}
-
-// Ask is a question for CanI: may I Verb this?
-type Ask struct {
-	Verb, Group, Resource, Subresource, Namespace, Name string
-}
-
-// CanI asks the server whether the user may do something (a SelfSubjectAccessReview,
-// which stores nothing). reason is the server's, often empty.
-func (c *Connection) CanI(ctx context.Context, a Ask) (allowed bool, reason string, err error) {
-	ctx, cancel := c.brief(ctx)
-	defer cancel()
-	attributes := map[string]any{}
-	for k, v := range map[string]string{
-		"verb": a.Verb, "group": a.Group, "resource": a.Resource, "subresource": a.Subresource, "namespace": a.Namespace, "name": a.Name,
-	} {
-		if v != "" {
-			attributes[k] = v
-		}
-	}
-	gvr := schema.GroupVersionResource{Group: "authorization.k8s.io", Version: "v1", Resource: "selfsubjectaccessreviews"}
-	u, err := c.client.Resource(gvr).Create(ctx, &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
-		"spec": map[string]any{"resourceAttributes": attributes},
-	}}, metav1.CreateOptions{})
-	if err != nil {
-		_, why := c.Explain(err, "ask what it may do")
-		return false, "", fmt.Errorf("cannot ask whether you may %s %s: %s", a.Verb, a.Resource, why)
-	}
-	allowed, _, _ = unstructured.NestedBool(u.Object, "status", "allowed")
-	reason, _, _ = unstructured.NestedString(u.Object, "status", "reason")
-	return allowed, reason, nil
 }
 
 // keepIdentity finds out which Supervisor this is and who the user is, until both are known.

@@ -1,7 +1,10 @@
 package supervisor
 
 import (
+	"bytes"
 	"crypto/sha256"
+	"encoding/hex"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -31,6 +34,9 @@ type pin struct {
 	server, serverName, proxy string
 	authority                 [sha256.Size]byte
 	insecure                  bool
+	// ca is the hash of the certificates by which the server is verified, however their file
+	// is written; empty where the kubeconfig names none or switches the verification off.
+	ca string
 }
 
 func loadingRules(file string) *clientcmd.ClientConfigLoadingRules {
@@ -88,7 +94,34 @@ func pinOf(c *api.Cluster) (pin, error) {
 		}
 	}
 	p.authority = sha256.Sum256(authority)
+	if !p.insecure {
+		p.ca = hashOfCertificates(authority)
+	}
 	return p, nil
+}
+
+// hashOfCertificates is the SHA-256 of the certificates in a PEM file: of one certificate
+// what openssl calls its SHA-256 fingerprint, of several that of their fingerprints in
+// order. Comments, blank lines and the order in the file do not count. It is empty where
+// there is no certificate.
+func hashOfCertificates(pemFile []byte) string {
+	var prints [][]byte
+	for block, rest := pem.Decode(pemFile); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type == "CERTIFICATE" {
+			sum := sha256.Sum256(block.Bytes)
+			prints = append(prints, sum[:])
+		}
+	}
+	slices.SortFunc(prints, bytes.Compare)
+	prints = slices.CompactFunc(prints, bytes.Equal)
+	switch len(prints) {
+	case 0:
+		return ""
+	case 1:
+		return hex.EncodeToString(prints[0])
+	}
+	sum := sha256.Sum256(slices.Concat(prints...))
+	return hex.EncodeToString(sum[:])
 }
 
 // moved says what of two pins differs, empty when nothing does.

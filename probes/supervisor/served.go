@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
@@ -175,6 +176,49 @@ func (c *Connection) ResourceFor(ctx context.Context, kindName string) (gvr sche
 	}
 	r, ok := c.served.named(kindName)
 	return r.GroupVersionResource, r.namespaced, ok, nil
+}
+
+// Serves asks the server now whether it serves a resource in that version. With it a 404
+// for an object that is not there is told from a 404 for a kind that is not served; asking
+// needs no right to the objects themselves. An error means that it could not be found out.
+func (c *Connection) Serves(ctx context.Context, gvr schema.GroupVersionResource) (bool, error) {
+	ctx, cancel := c.brief(ctx)
+	defer cancel()
+	d, err := c.Discovery(ctx)
+	if err != nil {
+		return false, err
+	}
+	list, err := d.ServerResourcesForGroupVersion(gvr.GroupVersion().String())
+	switch {
+	case apierrors.IsNotFound(err):
+		// A proxy in between may say 404 to anything. It does not list what is served.
+		var groups *metav1.APIGroupList
+		if groups, err = d.ServerGroups(); err == nil && lists(groups, gvr.GroupVersion()) {
+			return false, fmt.Errorf("cannot find out whether %s is served: %s lists %s and answers 404 when asked what is in it; try again",
+				gvr.GroupResource(), c.Server, gvr.GroupVersion())
+		} else if err == nil && len(groups.Groups) == 0 {
+			err = errServesNothing
+		}
+		list = &metav1.APIResourceList{}
+	case err == nil && len(list.APIResources) == 0:
+		err = errServesNothing
+	}
+	if err != nil {
+		_, why := c.Explain(err, "ask what is served")
+		return false, fmt.Errorf("cannot find out whether %s is served: %s", gvr.GroupResource(), why)
+	}
+	return slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Name == gvr.Resource }), nil
+}
+
+func lists(groups *metav1.APIGroupList, gv schema.GroupVersion) bool {
+	for _, g := range groups.Groups {
+		for _, v := range g.Versions {
+			if v.GroupVersion == gv.String() {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (s *served) asked() bool {
