@@ -127,7 +127,7 @@ func stuck() *model.Cluster {
 	return c
 }
 
-// picture is a fleet as SCREENS has it: something of everything.
+// picture is a fleet in which every kind of trouble is to be seen.
 func picture() *model.Snapshot {
 	web := stuck()
 
