@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -68,31 +67,6 @@ func TestHelpShowsEveryKey(t *testing.T) {
 			}
 		}
 	}
-}
-
-// The README's table of keys is made from the key map; -update writes it anew.
-func TestKeysInREADME(t *testing.T) {
-	const path, begin, end = "../README.md", "<!-- keys: made from ui.Keys -->\n", "<!-- /keys -->"
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, ok := strings.Cut(string(b), begin)
-	got, after, ok2 := strings.Cut(rest, end)
-	if !ok || !ok2 {
-		t.Fatalf("the README has no place for the keys: %q and %q", begin, end)
-	}
-	want := "\n" + Keys().Table() + "\n"
-	if got == want {
-		return
-	}
-	if *update {
-		if err := os.WriteFile(path, []byte(before+begin+want+end+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	t.Errorf("the README's table of keys is not the generated one; -update writes it anew:\n%s", want)
 }
 
 func TestArm(t *testing.T) {
