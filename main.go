@@ -431,7 +431,7 @@ func dashboard(ctx context.Context, s *settings, in io.Reader, out io.Writer) er
 	}
 	captures := captures{conn: conn, config: config, live: live, judge: s.judge()}
 	err = ui.Run(ctx, ui.Options{
-		In: in, Out: out, Where: where, Capture: captures.take, Snapshots: live.Snapshots(), Refresh: live.Refresh, Attend: live.Attend,
+		In: in, Out: out, Where: where, Capture: captures.take, Snapshots: live.Snapshots(), Refresh: live.Refresh, Attend: attend(live),
 		Reader: liveReader{live}, Wizard: wizard{runner}, Address: addresses(runner), Commands: commands, Log: logs.Lines(), Now: time.Now,
 	})
 	cancel()
@@ -470,7 +470,7 @@ func dashboardOfDump(ctx context.Context, s *settings, in io.Reader, out io.Writ
 	}
 	return ui.Run(ctx, ui.Options{
 		In: keys, Out: out, Where: ui.Where{Dump: name, ReadOnly: "this is a dump"}, Snapshots: snapshots,
-		Refresh: func() {}, Attend: func(model.ClusterRef) {}, Reader: dumpReader{d}, Address: addresses(runner), Now: now,
+		Refresh: func() {}, Attend: func(model.Place) {}, Reader: dumpReader{d}, Address: addresses(runner), Now: now,
 	})
 }
 
@@ -488,7 +488,17 @@ func logFile() string {
 // wizard is the runner as the screen sees it.
 type wizard struct{ *remedies.Runner }
 
-func (w wizard) Begin(ctx context.Context, f *model.Finding) (ui.Walk, error) {
+// Offers is the article of the finding's signature.
+func (w wizard) Offers(f *model.Finding) []remedies.Offer {
+	for _, a := range w.Articles() {
+		if a.ID == f.Article {
+			return []remedies.Offer{{ID: a.ID, Title: a.Title, KB: a.KB, Address: a.Address}}
+		}
+	}
+	return nil
+}
+
+func (w wizard) Begin(ctx context.Context, f *model.Finding, _ string) (ui.Walk, error) {
 	return walk(w.Runner.Begin(ctx, f))
 }
 
@@ -501,7 +511,19 @@ func walk(w *remedies.Walk, err error) (ui.Walk, error) {
 	if err != nil {
 		return nil, err
 	}
-	return w, nil
+	return patient{w}, nil
+}
+
+// patient is a walk that neither looks for others while a preview is open nor asks anything.
+type patient struct{ *remedies.Walk }
+
+func (patient) Watch(ctx context.Context, _ func()) error {
+	<-ctx.Done()
+	return nil
+}
+
+func (patient) Answer(context.Context, string, string) error {
+	return errors.New("this walk asks nothing")
 }
 
 // addresses finds where the article of a finding can be read.
@@ -530,11 +552,11 @@ func (r liveReader) Describe(ctx context.Context, t ui.Target) (string, error) {
 }
 
 // inside is the workload cluster that an object is read from, zero for the Supervisor.
-func inside(t ui.Target) model.ClusterRef {
-	if t.Workload {
-		return t.Cluster
-	}
-	return model.ClusterRef{}
+func inside(t ui.Target) model.ClusterRef { return t.In.Cluster }
+
+// attend has the cluster that is open looked at closely.
+func attend(live *probes.Live) func(model.Place) {
+	return func(p model.Place) { live.Attend(p.Cluster) }
 }
 
 // dumpReader reads objects of a dump.
