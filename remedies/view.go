@@ -38,6 +38,9 @@ const (
 	// StateNotSeen is a stage that is over and that nobody saw: it may not have happened.
 	// Only stages have it, never steps.
 	StateNotSeen StepState = "not-seen"
+	// StateUnchecked is a change that was applied, and of which it could not be read whether it
+	// works.
+	StateUnchecked StepState = "unchecked"
 	// StateUnsure is a step that was begun and whose end was never written down: the
 	// program died in between. It is looked at before anything else is done.
 	StateUnsure StepState = "unsure"

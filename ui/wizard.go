@@ -134,7 +134,7 @@ func (w *wizard) changed(from int) bool {
 	for i := max(from, 0); i < len(w.view.Steps); i++ {
 		if s := &w.view.Steps[i]; s.Kind == remedies.StepChange {
 			switch s.State {
-			case remedies.StateDone, remedies.StateByHand, remedies.StateFailed, remedies.StateUndone, remedies.StateUnsure:
+			case remedies.StateDone, remedies.StateByHand, remedies.StateFailed, remedies.StateUndone, remedies.StateUnsure, remedies.StateUnchecked:
 				return true
 			case remedies.StatePending, remedies.StateCurrent, remedies.StateSkipped, remedies.StateNotSeen:
 			}
@@ -228,7 +228,7 @@ func over(s remedies.StepState) bool {
 	switch s {
 	case remedies.StateDone, remedies.StateByHand, remedies.StateSkipped, remedies.StateUndone:
 		return true
-	case remedies.StatePending, remedies.StateCurrent, remedies.StateFailed, remedies.StateUnsure, remedies.StateNotSeen:
+	case remedies.StatePending, remedies.StateCurrent, remedies.StateFailed, remedies.StateUnsure, remedies.StateUnchecked, remedies.StateNotSeen:
 	}
 	return false
 }

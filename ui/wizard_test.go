@@ -393,7 +393,7 @@ func TestWatchThatFails(t *testing.T) {
 
 // TestNoStepIsADeadEnd: in every state of every kind of step a key leads on, or to another look.
 func TestNoStepIsADeadEnd(t *testing.T) {
-	states := []remedies.StepState{remedies.StatePending, remedies.StateCurrent, remedies.StateDone, remedies.StateByHand, remedies.StateSkipped, remedies.StateFailed, remedies.StateUndone, remedies.StateUnsure}
+	states := []remedies.StepState{remedies.StatePending, remedies.StateCurrent, remedies.StateDone, remedies.StateByHand, remedies.StateSkipped, remedies.StateFailed, remedies.StateUndone, remedies.StateUnsure, remedies.StateUnchecked}
 	for _, kind := range []remedies.StepKind{remedies.StepLook, remedies.StepChoose, remedies.StepChange, remedies.StepWait, remedies.StepManual} {
 		for _, state := range states {
 			for name, p := range map[string]*remedies.Progress{"": nil, "done": {Done: true}, "failed": {Done: true, Failed: "the rule is gone"}} {

@@ -78,7 +78,7 @@ func (m *Model) stepSign(s remedies.StepState, current bool) (string, *styles.St
 		return signBad, &st.Danger
 	case remedies.StateUndone:
 		return "↩", &st.Muted
-	case remedies.StateUnsure:
+	case remedies.StateUnsure, remedies.StateUnchecked:
 		return signUnknown, &st.Warn
 	case remedies.StateNotSeen:
 		return signNotSeen, &st.Warn
@@ -122,7 +122,7 @@ func stepNote(s *remedies.StepView) string {
 		return note
 	}
 	switch s.State {
-	case remedies.StateByHand, remedies.StateSkipped, remedies.StateUndone, remedies.StateUnsure, remedies.StateNotSeen:
+	case remedies.StateByHand, remedies.StateSkipped, remedies.StateUndone, remedies.StateUnsure, remedies.StateUnchecked, remedies.StateNotSeen:
 		return stateWords(s.State)
 	case remedies.StatePending, remedies.StateCurrent, remedies.StateDone, remedies.StateFailed:
 	}
@@ -499,6 +499,8 @@ func stateWords(s remedies.StepState) string {
 		return "taken back"
 	case remedies.StateUnsure:
 		return "begun, and its end was never written down"
+	case remedies.StateUnchecked:
+		return "applied; whether it works could not be read"
 	case remedies.StateNotSeen:
 		return "not seen"
 	case remedies.StatePending, remedies.StateCurrent, remedies.StateDone:
