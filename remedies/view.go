@@ -38,6 +38,9 @@ const (
 	// StateNotSeen is a stage that is over and that nobody saw: it may not have happened.
 	// Only stages have it, never steps.
 	StateNotSeen StepState = "not-seen"
+	// StateUnchecked is a change that was applied, and of which it could not be read whether it
+	// works.
+	StateUnchecked StepState = "unchecked"
 	// StateUnsure is a step that was begun and whose end was never written down: the
 	// program died in between. It is looked at before anything else is done.
 	StateUnsure StepState = "unsure"
@@ -124,6 +127,14 @@ type Ask struct {
 	Secret bool
 	// Options are the answers that can be given; empty where any text can be typed.
 	Options []Option
+}
+
+// Offer is an article that can be walked for a finding.
+type Offer struct {
+	ID, Title, KB, Address string
+	// From says whose article it is, such as the folder that it was read from; empty for one
+	// that is built in.
+	From string
 }
 
 // DebtView is what was taken and has to be given back.

@@ -224,24 +224,6 @@ func TestVersionsInWords(t *testing.T) {
 	}
 }
 
-func TestStages(t *testing.T) {
-	at := ago(time.Minute)
-	for reason, want := range map[string]string{
-		"WaitingForPreDrainHook": "waits for a pre-drain hook", "DrainingNode": "draining", "WaitingForVolumeDetach": "detaching volumes",
-		"WaitingForPreTerminateHook": "waits for a pre-terminate hook", "WaitingForInfrastructureDeletion": "deleting the VM",
-		"WaitingForBootstrapDeletion": "deleting bootstrap data", "DeletingNode": "deleting the node", "SomethingNew": "deleting",
-	} {
-		x := &model.Machine{Meta: model.Meta{Deleting: at}, Conditions: model.Generations{New: model.Conditions{{Type: "Deleting", Status: "True", Reason: reason, Since: at}}}}
-		if got, since := stage(x); got != want || !since.Equal(at) {
-			t.Errorf("%s: %q, %s", reason, got, since)
-		}
-	}
-	old := &model.Machine{Meta: model.Meta{Deleting: at}, Conditions: model.Generations{Old: model.Conditions{{Type: "DrainingSucceeded", Status: "False", Reason: "Draining", Since: at}}}}
-	if got, _ := stage(old); got != "draining" {
-		t.Errorf("of the older generation: %q", got)
-	}
-}
-
 // fleetOf is a large fleet.
 func fleetOf(n int) *model.Snapshot {
 	sn := picture()

@@ -62,3 +62,11 @@ func Plural(n int, one string) string {
 	}
 	return strconv.Itoa(n) + " " + one + "s"
 }
+
+// Since is how long ago t was at now, by [Age]; "?" where either is not known.
+func Since(now, t time.Time) string {
+	if now.IsZero() || t.IsZero() {
+		return "?"
+	}
+	return Age(now.Sub(t))
+}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"os"
 
 	"vksmedic/model"
@@ -30,7 +31,17 @@ func newRunner(conn *supervisor.Connection, live *probes.Live, readOnly string) 
 // wizard is the runner as the screen sees it.
 type wizard struct{ *remedies.Runner }
 
-func (w wizard) Begin(ctx context.Context, f *model.Finding) (ui.Walk, error) {
+// Offers is the article of the finding's signature.
+func (w wizard) Offers(f *model.Finding) []remedies.Offer {
+	for _, a := range w.Articles() {
+		if a.ID == f.Article {
+			return []remedies.Offer{{ID: a.ID, Title: a.Title, KB: a.KB, Address: a.Address}}
+		}
+	}
+	return nil
+}
+
+func (w wizard) Begin(ctx context.Context, f *model.Finding, _ string) (ui.Walk, error) {
 	return walk(w.Runner.Begin(ctx, f))
 }
 
@@ -43,7 +54,19 @@ func walk(w *remedies.Walk, err error) (ui.Walk, error) {
 	if err != nil {
 		return nil, err
 	}
-	return w, nil
+	return patient{w}, nil
+}
+
+// patient is a walk that neither looks for others while a preview is open nor asks anything.
+type patient struct{ *remedies.Walk }
+
+func (patient) Watch(ctx context.Context, _ func()) error {
+	<-ctx.Done()
+	return nil
+}
+
+func (patient) Answer(context.Context, string, string) error {
+	return errors.New("this walk asks nothing")
 }
 
 // addresses finds where the article of a finding can be read.

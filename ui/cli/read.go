@@ -21,11 +21,11 @@ func (r liveReader) Describe(ctx context.Context, t ui.Target) (string, error) {
 }
 
 // inside is the workload cluster that an object is read from, zero for the Supervisor.
-func inside(t ui.Target) model.ClusterRef {
-	if t.Workload {
-		return t.Cluster
-	}
-	return model.ClusterRef{}
+func inside(t ui.Target) model.ClusterRef { return t.In.Cluster }
+
+// attend has the cluster that is open looked at closely.
+func attend(live *probes.Live) func(model.Place) {
+	return func(p model.Place) { live.Attend(p.Cluster) }
 }
 
 // dumpReader reads objects of a dump.

@@ -77,7 +77,7 @@ func (p *program) dashboard(ctx context.Context) error {
 	}
 	captures := captures{tool: p.tool(), conn: conn, config: config, live: live, judge: p.judge()}
 	err = ui.Run(ctx, ui.Options{
-		In: p.In, Out: p.Out, Where: where, Capture: captures.take, Snapshots: live.Snapshots(), Refresh: live.Refresh, Attend: live.Attend,
+		In: p.In, Out: p.Out, Where: where, Capture: captures.take, Snapshots: live.Snapshots(), Refresh: live.Refresh, Attend: attend(live),
 		Reader: liveReader{live}, Wizard: wizard{runner}, Address: addresses(runner), Commands: commands, Log: logs.Lines(), Now: time.Now,
 	})
 	cancel()
@@ -117,6 +117,6 @@ func (p *program) dashboardOfDump(ctx context.Context) error {
 	}
 	return ui.Run(ctx, ui.Options{
 		In: keys, Out: p.Out, Where: ui.Where{Dump: name, ReadOnly: "this is a dump"}, Snapshots: snapshots,
-		Refresh: func() {}, Attend: func(model.ClusterRef) {}, Reader: dumpReader{d}, Address: addresses(runner), Now: now,
+		Refresh: func() {}, Attend: func(model.Place) {}, Reader: dumpReader{d}, Address: addresses(runner), Now: now,
 	})
 }
