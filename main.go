@@ -14,8 +14,6 @@ package main
 import (
 	"context"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"vksmedic/ui/cli"
 )
@@ -24,13 +22,8 @@ import (
 var version = ""
 
 func main() {
-	ctx, stop := untilSignal()
+	ctx, stop := cli.UntilSignalled(context.Background(), os.Exit)
 	code := cli.Run(ctx, os.Args[1:], cli.Options{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Version: version})
 	stop()
 	os.Exit(code)
-}
-
-// untilSignal is a context that ends when the program is asked to end.
-func untilSignal() (context.Context, context.CancelFunc) {
-	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 }

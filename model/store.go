@@ -135,9 +135,13 @@ func (s *Store) Delete(ref ObjectRef) {
 }
 
 // Replace makes objs all there is of a kind in a namespace, or everywhere when
-// namespace is empty: what a list says.
-func (s *Store) Replace(kind, namespace string, objs []Object) {
+// namespace is empty: what a list says. stay are objects that are there and that could not be
+// read: what is known of them stays as it was.
+func (s *Store) Replace(kind, namespace string, objs []Object, stay ...ObjectRef) {
 	keep := make(map[name]bool, len(objs))
+	for _, r := range stay {
+		keep[name{r.Namespace, r.Name}] = true
+	}
 	for _, o := range objs {
 		m := o.GetMeta()
 		keep[name{m.Namespace, m.Name}] = true

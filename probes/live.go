@@ -66,7 +66,12 @@ type Live struct {
 	looker *workload.Looker
 	pump   *pump
 	ended  chan struct{}
+	// refreshed is when a person last asked for a look, in nanoseconds since 1970.
+	refreshed atomic.Int64
 }
+
+// refreshEvery is how often a person can have everything looked at again.
+const refreshEvery = 2 * time.Second
 
 // Run starts looking and returns at once; everything ends with ctx. The first snapshot is
 // there immediately, with every source waiting.
@@ -111,9 +116,27 @@ func (l *Live) Latest() *model.Snapshot { return l.pump.latest.Load() }
 // Ended is closed when everything that looked has ended.
 func (l *Live) Ended() <-chan struct{} { return l.ended }
 
+// Wait waits until everything that looked has ended, but no longer than d: what is outside of this
+// program's hands (a login plug-in that hangs) may never end.
+func (l *Live) Wait(d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-l.ended:
+	case <-t.C:
+	}
+}
+
 // Refresh looks again now: whatever failed or was refused on the Supervisor, and into
 // every workload cluster. What is being watched is current anyway.
+//
+// A person who keeps the key pressed wants one look, not a thousand.
 func (l *Live) Refresh() {
+	now := time.Now().UnixNano()
+	last := l.refreshed.Load()
+	if time.Duration(now-last) < refreshEvery || !l.refreshed.CompareAndSwap(last, now) {
+		return
+	}
 	l.conn.Refresh()
 	l.looker.Refresh()
 }

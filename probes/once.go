@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"vksmedic/model"
 	"vksmedic/probes/supervisor"
@@ -19,24 +21,49 @@ func Once(ctx context.Context, conn *supervisor.Connection, config Config, judge
 	l := Run(run, conn, config, judge)
 	defer func() {
 		cancel()
-		<-l.Ended()
+		l.Wait(endGrace)
 	}()
-	late := ctx.Done()
+	timeout := ctx.Done()
+	var last <-chan time.Time
 	for {
 		select {
 		case sn := <-l.Snapshots():
-			if settled(sn) && (late == nil || len(l.looker.Pending(looksFor(sn))) == 0) {
+			if settled(sn) && (timeout == nil || len(l.looker.Pending(looksFor(sn))) == 0) {
 				return sn, nil
 			}
-		case <-late:
+			if timeout == nil { // what came up since has no time left either.
+				l.pump.Update(func(s *model.Store) { giveUp(s, sn, nil, conn.Server) })
+			}
+		case <-timeout:
 			if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 				return nil, fmt.Errorf("looking was given up: %w", ctx.Err())
 			}
-			late = nil
+			timeout, last = nil, time.After(endGrace)
 			sn := l.Latest()
 			never := l.looker.Pending(func(model.ClusterRef) int { return 1 })
 			l.pump.Update(func(s *model.Store) { giveUp(s, sn, never, conn.Server) })
+		case <-last:
+			// More comes in than can be taken in: the picture is what there is.
+			s := *l.Latest()
+			s.Sources = slices.Clone(s.Sources)
+			for i := range s.Sources {
+				unanswered(&s.Sources[i], conn.Server)
+			}
+			return &s, nil
 		}
+	}
+}
+
+// endGrace is how long after its time looking once may take to come to an end.
+const endGrace = 2 * time.Second
+
+// late is what is said of what has not answered in time.
+const late = " did not answer in the time that was given; check the network or VPN, or give it longer with --timeout"
+
+// unanswered marks a source that is still waited for.
+func unanswered(s *model.Source, server string) {
+	if s.State == model.SourceWaiting {
+		s.State, s.Detail = model.SourceUnreachable, server+late
 	}
 }
 
@@ -64,15 +91,14 @@ func looksFor(sn *model.Snapshot) func(model.ClusterRef) int {
 // giveUp marks what has not answered in time: sources, and clusters that were never
 // looked into.
 func giveUp(s *model.Store, sn *model.Snapshot, never []model.ClusterRef, server string) {
-	const why = " did not answer in the time that was given; check the network or VPN, or give it longer with --timeout"
 	for _, src := range sn.Sources {
 		if src.State == model.SourceWaiting {
-			src.State, src.Detail = model.SourceUnreachable, server+why
+			unanswered(&src, server)
 			s.SetSource(src)
 		}
 	}
 	for _, ref := range never {
-		w := workload.Unread(ref, model.SourceUnreachable, "cluster "+ref.String()+why)
+		w := workload.Unread(ref, model.SourceUnreachable, "cluster "+ref.String()+late)
 		s.SetWorkload(ref, w)
 		for _, src := range []model.Source{w.NodesSource, w.PodsSource, w.BudgetsSource} {
 			s.SetSource(src)

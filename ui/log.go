@@ -13,12 +13,14 @@ import (
 	"vksmedic/model/text"
 )
 
-// The log's bounds: what waits to be drawn, how long a line may be, and how large the
-// file may grow before the next start begins a new one.
+// The log's bounds: what waits to be drawn, how long a line may be, how large the file may
+// grow before it is put aside, in place of the one that was put aside before, and how many lines a
+// second are taken.
 const (
 	logWaiting = 256
 	logLine    = 2000
 	logFile    = 4 << 20
+	logPace    = 100
 )
 
 // Log takes what libraries and API servers have to say besides (client-go's log,
@@ -29,9 +31,15 @@ type Log struct {
 }
 
 // NewLog makes a log with a file; where the path is empty or can't be written, there is
-// only the screen. The file of a program that ran before is kept as path.old once it is large.
-func NewLog(path string) *Log {
-	h := &logHandler{shared: &logShared{lines: make(chan LogLine, logWaiting)}}
+// only the screen. A file that has become large is kept as path.old, and a new one is begun; a line
+// that repeats the one before is counted, and of a storm only some lines a second are kept, so that the
+// log stays small whatever others have to say. hide takes out what nothing may hold, such as
+// credentials; nil for nothing.
+func NewLog(path string, hide func(string) string) *Log {
+	if hide == nil {
+		hide = func(s string) string { return s }
+	}
+	h := &logHandler{shared: &logShared{lines: make(chan LogLine, logWaiting), hide: hide}}
 	if path == "" {
 		return &Log{h}
 	}
@@ -53,6 +61,7 @@ func (l *Log) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.file != nil {
+		s.settle(time.Now())
 		_ = s.file.Close()
 		s.file = nil
 	}
@@ -60,18 +69,28 @@ func (l *Log) Close() {
 
 type logShared struct {
 	lines chan LogLine
+	hide  func(string) string
 
 	mu   sync.Mutex
 	file *os.File
+	path string
+	size int64
+	// last is the newest line, and repeats how often it came again since.
+	last    LogLine
+	repeats int
+	// second, taken and left say how many lines this second had, and how many were left out.
+	second      int64
+	taken, left int
 }
 
 func (s *logShared) open(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("make its folder: %w", err)
 	}
-	if i, err := os.Stat(path); err == nil && i.Size() > logFile {
-		if err := os.Rename(path, path+".old"); err != nil {
-			return fmt.Errorf("put the old one aside: %w", err)
+	s.path = path
+	if i, err := os.Stat(path); err == nil {
+		if s.size = i.Size(); s.size > logFile {
+			return s.begin()
 		}
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -82,12 +101,64 @@ func (s *logShared) open(path string) error {
 	return nil
 }
 
+// begin puts the file aside and begins a new one.
+func (s *logShared) begin() error {
+	if s.file != nil {
+		_ = s.file.Close() // What it has is what there is.
+		s.file = nil
+	}
+	if err := os.Rename(s.path, s.path+".old"); err != nil {
+		return fmt.Errorf("put the old one aside: %w", err)
+	}
+	f, err := os.OpenFile(s.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("open it: %w", err)
+	}
+	s.file, s.size = f, 0
+	return nil
+}
+
 func (s *logShared) put(l LogLine) {
 	s.mu.Lock()
-	if s.file != nil {
-		_, _ = fmt.Fprintf(s.file, "%s %-7s %s\n", l.At.UTC().Format(time.RFC3339), l.Level, l.Text)
+	defer s.mu.Unlock()
+	if l.Level == s.last.Level && l.Text == s.last.Text {
+		s.repeats++
+		return
 	}
-	s.mu.Unlock()
+	if now := l.At.Unix(); now != s.second {
+		s.second, s.taken = now, 0
+	}
+	if s.taken++; s.taken > logPace {
+		s.left++
+		return
+	}
+	s.settle(l.At)
+	s.last = l
+	s.write(l)
+}
+
+// settle says how much was left out since the last line.
+func (s *logShared) settle(at time.Time) {
+	if s.repeats > 0 {
+		s.write(LogLine{At: at, Level: s.last.Level, Text: fmt.Sprintf("(the line before came %s more)", times(s.repeats))})
+	}
+	if s.left > 0 {
+		s.write(LogLine{At: at, Level: "warning", Text: fmt.Sprintf("(%s left out: too many at once)", text.Plural(s.left, "line"))})
+	}
+	s.repeats, s.left = 0, 0
+}
+
+func times(n int) string { return text.Plural(n, "time") }
+
+func (s *logShared) write(l LogLine) {
+	if s.file != nil {
+		n, _ := fmt.Fprintf(s.file, "%s %-7s %s\n", l.At.UTC().Format(time.RFC3339), l.Level, l.Text)
+		if s.size += int64(n); s.size > logFile {
+			if err := s.begin(); err != nil {
+				s.file = nil // There is nobody left to tell but the screen, which has the lines.
+			}
+		}
+	}
 	select {
 	case s.lines <- l:
 	default:
@@ -122,7 +193,7 @@ func (h *logHandler) Handle(_ context.Context, r slog.Record) error {
 	case r.Level >= slog.LevelWarn:
 		level = "warning"
 	}
-	h.shared.put(LogLine{At: r.Time, Level: level, Text: text.Limit(text.Clean(b.String()), logLine)})
+	h.shared.put(LogLine{At: r.Time, Level: level, Text: text.Limit(text.Clean(h.shared.hide(b.String())), logLine)})
 	return nil
 }
 

@@ -139,7 +139,9 @@ func Run(ctx context.Context, o Options) error {
 	asked := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	out, written := count(o.Out)
+	var p *tea.Program
+	out, written := count(o.Out) // what is written, not what waits to be.
+	out = unstalled(ctx, out, func() { p.Send(tea.ClearScreen()) })
 	m := newModel(ctx, o, written)
 	opts := []tea.ProgramOption{
 		tea.WithInput(noticed(o.In, cancel)), tea.WithOutput(out), tea.WithoutSignalHandler(),
@@ -147,7 +149,7 @@ func Run(ctx context.Context, o Options) error {
 	if o.Env != nil {
 		opts = append(opts, tea.WithEnvironment(o.Env))
 	}
-	p := newProgram(m, append(opts, o.Tea...)...)
+	p = newProgram(m, append(opts, o.Tea...)...)
 	ended := make(chan struct{})
 	go quitWith(ctx, p, ended)
 	_, err := p.Run()

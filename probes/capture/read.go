@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"vksmedic/model/text"
 )
@@ -41,14 +42,26 @@ const Stdin = "-"
 // where nothing can be read at all (no such path, no right to it) or ctx ends; everything else is in
 // the Sources of the dump.
 func Read(ctx context.Context, path string, in io.Reader) (*Dump, error) {
+	return ReadWith(ctx, path, in, ReadOptions{})
+}
+
+// ReadOptions say how a dump is read.
+type ReadOptions struct {
+	// Idle is how long a pipe may say nothing; zero for as long as the context lives.
+	Idle time.Duration
+	// Progress is told from time to time how many bytes, unpacked, and files were read; nil for nobody.
+	Progress func(bytes int64, files int)
+}
+
+// ReadWith does what Read does.
+func ReadWith(ctx context.Context, path string, in io.Reader, o ReadOptions) (*Dump, error) {
 	d := newDump(path)
-	r := &reader{ctx: ctx, dump: d}
+	r := &reader{ctx: ctx, dump: d, o: o}
 	if path == Stdin {
 		if in == nil {
 			return nil, errors.New("cannot read a dump from the standard input: there is none")
 		}
-		r.file("standard input", in, 0)
-		return d.done(ctx)
+		return r.pipe("standard input", func() (io.Reader, error) { return in, nil })
 	}
 	info, err := os.Stat(path)
 	if err != nil {
@@ -59,6 +72,10 @@ func Read(ctx context.Context, path string, in io.Reader) (*Dump, error) {
 			return nil, notReadable(path, err)
 		}
 		return d.done(ctx)
+	}
+	if !info.Mode().IsRegular() {
+		// Opening a FIFO waits for whoever writes into it.
+		return r.pipe(filepath.Base(path), func() (io.Reader, error) { return os.Open(path) }) //nolint:gosec // the engineer named it.
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -92,6 +109,40 @@ func notReadable(path string, err error) error {
 type reader struct {
 	ctx  context.Context // One call of Read lives exactly as long.
 	dump *Dump
+	o    ReadOptions
+	// read counts bytes and files; told is when Progress last was.
+	read  int64
+	files int
+	told  time.Time
+}
+
+// progressEvery is how often Progress is told.
+const progressEvery = time.Second / 2
+
+// count counts what is read, and tells from time to time.
+func (r *reader) count(n int) {
+	r.read += int64(n)
+	if r.o.Progress == nil {
+		return
+	}
+	now := time.Now()
+	if r.told.IsZero() {
+		r.told = now // a small dump is read before anybody could see it.
+	}
+	if now.Sub(r.told) >= progressEvery {
+		r.told = now
+		r.o.Progress(r.read, r.files)
+	}
+}
+
+// pipe reads what may never say anything.
+func (r *reader) pipe(name string, open func() (io.Reader, error)) (*Dump, error) {
+	w := newWaiting(r.ctx, name, r.o.Idle, open)
+	r.file(name, w, 0)
+	if errors.Is(w.err, ErrSilent) {
+		return nil, notReadable(name, w.err)
+	}
+	return r.dump.done(r.ctx)
 }
 
 // folder reads every regular file below root, in the order of their names.
@@ -153,7 +204,7 @@ func reason(err error) string {
 
 // file reads one file or member of an archive, whatever is in it.
 func (r *reader) file(name string, in io.Reader, depth int) {
-	b := bufio.NewReaderSize(&bounded{in: in, left: fileLimit, ctx: r.ctx}, 64<<10)
+	b := bufio.NewReaderSize(&bounded{in: in, left: fileLimit, ctx: r.ctx, count: r.counter(depth)}, 64<<10)
 	head, err := b.Peek(sniff)
 	if err != nil && !errors.Is(err, io.EOF) {
 		r.dump.notUnderstood(name, "cannot be read: "+reason(err))
@@ -278,6 +329,17 @@ type bounded struct {
 	in   io.Reader
 	left int64
 	ctx  context.Context
+	// count is told of every read.
+	count func(int)
+}
+
+// counter counts what is read of the file itself; what is unpacked from it is not counted twice.
+func (r *reader) counter(depth int) func(int) {
+	r.files++
+	if depth == 0 {
+		return r.count
+	}
+	return func(int) { r.count(0) }
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
@@ -292,6 +354,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	}
 	n, err := b.in.Read(p)
 	b.left -= int64(n)
+	b.count(n)
 	return n, err //nolint:wrapcheck // io.EOF has to stay what it is.
 }
 

@@ -33,6 +33,26 @@ func Row(u map[string]any) (model.Object, error) {
 	return read(t), nil
 }
 
+// StrictRow does what Row does, and refuses an object whose metadata, spec or status is something
+// else than an object: its row is empty there, and looks like one with nothing wrong. The error is then
+// ErrMalformed, and the row is returned with it.
+func StrictRow(u map[string]any) (model.Object, error) {
+	row, err := Row(u)
+	if err != nil {
+		return nil, err
+	}
+	for _, part := range []string{"spec", "status"} {
+		if _, ok := u[part].(map[string]any); !ok && u[part] != nil {
+			m := row.GetMeta()
+			return row, fmt.Errorf("%w: the %s of %s %s is no object", ErrMalformed, part, m.Kind, m.Name)
+		}
+	}
+	return row, nil
+}
+
+// ErrMalformed is returned by StrictRow for an object of a known kind whose parts are not what they have to be.
+var ErrMalformed = errors.New("not as its kind has to be")
+
 // The API groups whose kinds are read.
 const (
 	clusterGroup      = "cluster.x-k8s.io"

@@ -35,6 +35,16 @@ func (b *backoff) wait(atLeast time.Duration) time.Duration {
 
 func (b *backoff) reset() { b.next = 0 }
 
+// rest waits after one more failure: until the next try is due or bell is rung, and where the server
+// asked to be left alone for a time, not a moment less, whatever is rung. False at the end of ctx.
+func (c *Connection) rest(ctx context.Context, b *backoff, err error, bell <-chan struct{}) bool {
+	asked := DelayAsked(err)
+	if asked > 0 {
+		bell = nil
+	}
+	return sleep(ctx, b.wait(asked), bell)
+}
+
 // broadcast wakes everybody who waits.
 type broadcast struct {
 	mu sync.Mutex

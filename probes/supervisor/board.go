@@ -79,6 +79,18 @@ func (b *board) fresh(name string, live bool) {
 	})
 }
 
+// partly says that a source answered, and that some of it could not be read.
+func (b *board) partly(name, why string, live bool) {
+	b.set(name, func(s *model.Source) {
+		s.State, s.Detail, s.Seen, s.Live = model.SourceNotUnderstood, why, b.now(), live
+	})
+}
+
+// quiet says that a watch is open and has said nothing for longer than it should.
+func (b *board) quiet(name string) {
+	b.set(name, func(s *model.Source) { s.Live = false })
+}
+
 // trouble says what is wrong. What told something before and cannot be reached now is stale.
 func (b *board) trouble(name string, state model.SourceState, why string) {
 	b.set(name, func(s *model.Source) {
@@ -109,8 +121,8 @@ func (b *board) login(trouble string) {
 	b.set(loginSource, func(s *model.Source) { s.State, s.Detail = model.SourceStale, trouble })
 }
 
-func (b *board) replace(kind, namespace string, rows []model.Object) {
-	b.sink.Update(func(s *model.Store) { s.Replace(kind, namespace, rows) })
+func (b *board) replace(kind, namespace string, rows []model.Object, keep ...model.ObjectRef) {
+	b.sink.Update(func(s *model.Store) { s.Replace(kind, namespace, rows, keep...) })
 }
 
 const loginSource = "supervisor/login"

@@ -10,6 +10,8 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
+
+	"vksmedic/probes/wire"
 )
 
 // Connection is one Supervisor as one engineer sees it. Its methods may be called from
@@ -24,8 +26,11 @@ type Connection struct {
 	opts   Options
 	login  *login
 	config *rest.Config
-	client dynamic.Interface
-	served *served
+	// transport is around login: every request goes through it.
+	transport *wire.Transport
+	client    dynamic.Interface
+	lists     *wire.Client
+	served    *served
 	// again is rung when everything that failed or was refused should be tried again now.
 	again broadcast
 }
@@ -47,10 +52,19 @@ func Connect(_ context.Context, opts Options) (*Connection, error) {
 	c := &Connection{Context: k.context, Server: k.config.Host, User: shortUser(k.user), Insecure: k.config.Insecure, opts: opts, login: l, served: newServed()}
 	l.renewed, l.expired = c.again.ring, c.expired
 	c.config = &rest.Config{
-		Host: k.config.Host, APIPath: k.config.APIPath, Transport: l, DisableCompression: k.config.DisableCompression,
+		Host: k.config.Host, APIPath: k.config.APIPath, DisableCompression: k.config.DisableCompression,
 		// An engineer waits for the answers: client-go's own 5 a second would make the first
 		// picture take as long as the queue is.
 		QPS: 50, Burst: 100, UserAgent: "vksmedic", WarningHandlerWithContext: warnings{opts.Log},
+	}
+	server, err := wire.Server(k.config)
+	if err != nil {
+		return nil, fmt.Errorf("cannot use context %q: %w", k.context, err)
+	}
+	c.transport = wire.NewTransport(l, server, opts.Secrets)
+	c.config.Transport = c.transport
+	if c.lists, err = wire.NewClient(c.config, c.HTTPClient()); err != nil {
+		return nil, fmt.Errorf("cannot use context %q: %w", k.context, err)
 	}
 	if c.client, err = dynamic.NewForConfigAndClient(c.config, c.HTTPClient()); err != nil {
 		return nil, fmt.Errorf("cannot use context %q: %w", k.context, err)
@@ -63,14 +77,14 @@ func Connect(_ context.Context, opts Options) (*Connection, error) {
 func (c *Connection) Config() *rest.Config { return rest.CopyConfig(c.config) }
 
 // HTTPClient is a client with the connection's credentials and their renewal.
-func (c *Connection) HTTPClient() *http.Client { return &http.Client{Transport: c.login} }
+func (c *Connection) HTTPClient() *http.Client { return &http.Client{Transport: c.transport} }
 
 // Dynamic is a client for objects of any kind.
 func (c *Connection) Dynamic() dynamic.Interface { return c.client }
 
 // Discovery is a client that asks what is served, for as long as ctx lasts.
 func (c *Connection) Discovery(ctx context.Context) (discovery.DiscoveryInterface, error) {
-	h := &http.Client{Transport: within{ctx, c.login}}
+	h := &http.Client{Transport: within{ctx, c.transport}}
 	d, err := discovery.NewDiscoveryClientForConfigAndClient(c.Config(), h)
 	if err != nil {
 		return nil, fmt.Errorf("cannot ask %s what it serves: %w", c.Server, err)

@@ -18,6 +18,8 @@ import (
 
 	"vksmedic/model"
 	"vksmedic/model/text"
+	"vksmedic/probes/bounds"
+	"vksmedic/probes/wire"
 )
 
 // saidLimit is how much of a server's own words goes into a sentence.
@@ -75,15 +77,24 @@ func explainTLS(err error, server string) string {
 
 func explainAnswer(err error, server string) string {
 	var foreign *notKubernetesError
+	var large *bounds.TooLargeError
+	var sent *wire.RedirectError
+	var wait *wire.WaitError
 	var status apierrors.APIStatus
 	switch {
 	case errors.As(err, &foreign):
 		return fmt.Sprintf("%s does not answer like Kubernetes: %v; a proxy or a log-in page may stand in between, check the server address and the proxy settings", server, foreign)
 	case errors.Is(err, errServesNothing), isDecodeError(err):
 		return fmt.Sprintf("%s does not answer like Kubernetes: %s; check the server address and the proxy settings", server, said(err.Error()))
+	case errors.As(err, &large):
+		return fmt.Sprintf("%s sends more than is taken: %s", server, large)
+	case errors.As(err, &sent):
+		return fmt.Sprintf("%s is no API server by itself: %s; check the server address and the proxy settings", server, sent)
+	case errors.As(err, &wait):
+		return asksToWait(wait, server)
 	case apierrors.IsTooManyRequests(err):
-		if s, ok := apierrors.SuggestsClientDelay(err); ok {
-			return fmt.Sprintf("%s is overloaded (429 Too Many Requests) and asks to wait %ds; the dashboard tries again by itself", server, s)
+		if d := DelayAsked(err); d > 0 {
+			return asksToWait(&wire.WaitError{Code: http.StatusTooManyRequests, Asked: d, For: d}, server)
 		}
 		return fmt.Sprintf("%s is overloaded (429 Too Many Requests); the dashboard tries again by itself", server)
 	case errors.As(err, &status):
@@ -100,6 +111,17 @@ func explainAnswer(err error, server string) string {
 	return ""
 }
 
+// asksToWait says that a server wants to be left alone, and for how long it is.
+func asksToWait(e *wire.WaitError, server string) string {
+	s := fmt.Sprintf("%s asked to wait %s (%d %s)", server, text.Age(e.Asked), e.Code, http.StatusText(e.Code))
+	if e.For < e.Asked {
+		s += ", which is more than any API server asks for; it is asked again after " + text.Age(e.For)
+	} else {
+		s += "; it is not asked again before that, and then by itself"
+	}
+	return s
+}
+
 // isDecodeError goes by the words of client-go and encoding/json where there is no type to go by.
 func isDecodeError(err error) bool {
 	for e := err; e != nil; e = errors.Unwrap(e) { // apimachinery looks at the outermost alone.
@@ -109,7 +131,8 @@ func isDecodeError(err error) bool {
 	}
 	s := err.Error()
 	return strings.Contains(s, "couldn't get version/kind; json parse error") || strings.Contains(s, "invalid character") || strings.Contains(s, "cannot unmarshal") ||
-		strings.Contains(s, "unable to decode") || strings.Contains(s, "unexpected end of JSON input") || strings.Contains(s, "serializer for ")
+		strings.Contains(s, "unable to decode") || strings.Contains(s, "unexpected end of JSON input") || strings.Contains(s, "serializer for ") ||
+		strings.Contains(s, "the list is not understood: ") || strings.Contains(s, "an event is not understood: ")
 }
 
 func explainNetwork(err error, server string) string {

@@ -106,7 +106,7 @@ func (c *Connection) keepIdentity(ctx context.Context, b *board) {
 			}
 			continue
 		}
-		if !sleep(ctx, wait.wait(delayAsked(err)), bell) {
+		if !c.rest(ctx, &wait, err, bell) {
 			return
 		}
 	}

@@ -16,6 +16,8 @@ import (
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"vksmedic/probes/wire"
 )
 
 // stampEvery is how often, at most, the kubeconfig's files are looked at for a change.
@@ -74,6 +76,7 @@ func (l *login) attempt(k *kubeconfig) (*attempt, error) {
 		}
 		defer restore()
 	}
+	wire.Learn(k.config, l.opts.Secrets)
 	rt, err := rest.TransportFor(k.config)
 	if err != nil {
 		return nil, fmt.Errorf("its credentials cannot be used: %w", err)
@@ -107,7 +110,7 @@ func (l *login) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	l.answered(res.StatusCode == http.StatusUnauthorized)
 	noteStatus(r.Context(), res)
-	if foreign(r, res) {
+	if foreign(r, res) && res.Header.Get("Location") == "" { // where it sends to is looked at by the transport.
 		drain(res)
 		return nil, &notKubernetesError{status: res.StatusCode, contentType: res.Header.Get("Content-Type")}
 	}

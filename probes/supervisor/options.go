@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"vksmedic/model"
+	"vksmedic/model/text"
 )
 
 // Sink takes changes to the store. The function may be called later and on another
@@ -33,6 +34,9 @@ type Options struct {
 	// Err is where an exec plug-in of the kubeconfig may write before the screen starts;
 	// nil for os.Stderr.
 	Err io.Writer
+	// Secrets learns the credentials of the connection, so that nothing shows or writes them; nil
+	// where nobody else wants to know.
+	Secrets *text.Secrets
 	// Log takes what client-go and the API server have to say besides; nil for nowhere.
 	Log *slog.Logger
 	// Now is the clock; nil for time.Now.
@@ -48,6 +52,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Err == nil {
 		o.Err = os.Stderr
+	}
+	if o.Secrets == nil {
+		o.Secrets = &text.Secrets{}
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -38,7 +38,7 @@ func (c *Connection) keepVersion(ctx context.Context, b *board) {
 		if err != nil {
 			state, why := c.versionTrouble(err)
 			if state == model.SourceUnreachable {
-				next = wait.wait(delayAsked(err))
+				next = wait.wait(DelayAsked(err))
 			} else if !classes {
 				classes = c.learnFromClasses(ctx, b)
 			}
@@ -48,6 +48,9 @@ func (c *Connection) keepVersion(ctx context.Context, b *board) {
 			wait.reset()
 			b.about(func(s *model.Supervisor) { s.VKS, s.VKSDetail = v, "" })
 			b.fresh(vksSource, true) // asked every few minutes, which is as live as a version gets.
+		}
+		if DelayAsked(err) > 0 {
+			bell = nil // it is left alone for that long, whatever is pressed.
 		}
 		if !sleep(ctx, next, bell) {
 			return

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"vksmedic/model"
+	"vksmedic/probes/wire"
 )
 
 // How often it is asked anew what is served: soon where something is missing (a CRD may be
@@ -90,7 +91,7 @@ func (c *Connection) keepDiscovering(ctx context.Context, b *board) {
 					}
 				}
 			}
-			if !sleep(ctx, wait.wait(delayAsked(err)), bell) {
+			if !c.rest(ctx, &wait, err, bell) {
 				return
 			}
 			continue
@@ -231,14 +232,15 @@ func (c *Connection) watchNamespaces(ctx context.Context, b *board, r resolved) 
 	}
 }
 
-// delayAsked is how long a server asked to be left alone.
-func delayAsked(err error) time.Duration {
+// DelayAsked is how long a server asked to be left alone, as far as it is obeyed (an hour at most);
+// zero where err does not say.
+func DelayAsked(err error) time.Duration {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
 		return 0
 	}
 	if s, ok := apierrors.SuggestsClientDelay(err); ok {
-		return time.Duration(s) * time.Second
+		return min(time.Duration(s)*time.Second, wire.LongestWait)
 	}
 	return 0
 }

@@ -248,4 +248,5 @@ func TestPagesAndOddObjects(t *testing.T) {
 	})
 	_, p := watched(t, Options{Kubeconfig: f.kubeconfig(t, nil)})
 	eventually(t, p, "both pages are seen", func(s *model.Snapshot) bool { return machine(s, "first") != nil && machine(s, "second") != nil })
+	eventually(t, p, "what is odd is told", sourceIs("supervisor/machines", model.SourceNotUnderstood, "3 Machines could not be read: ", "the status of Machine first is no object"))
 }

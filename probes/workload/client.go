@@ -2,9 +2,7 @@ package workload
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -15,14 +13,9 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"vksmedic/model"
+	"vksmedic/model/text"
+	"vksmedic/probes/wire"
 )
-
-// answerLimit is how many bytes of one answer are read: pages have 500 objects at most,
-// and a workload cluster's server is not trusted with the memory of this machine.
-const answerLimit = 64 << 20
-
-// errTooLong ends an answer that is longer.
-var errTooLong = errors.New("the answer is longer than any that was asked for")
 
 // client talks to one workload cluster.
 type client struct {
@@ -33,6 +26,8 @@ type client struct {
 	base *url.URL
 	// keep is handed every object whole; nil where nobody wants them.
 	keep func(object map[string]any)
+	// lists reads lists item by item.
+	lists *wire.Client
 }
 
 // connect finds the credentials of a cluster: the engineer's file where one is named, else
@@ -93,14 +88,18 @@ func (l *Looker) instead(ref model.ClusterRef, err error) string {
 func newClient(config *rest.Config, log *slog.Logger) (*client, error) {
 	config.QPS, config.Burst, config.UserAgent = 50, 100, "vksmedic"
 	config.WarningHandlerWithContext = warnings{log}
-	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return bounded{rt} })
-	h, err := rest.HTTPClientFor(config)
+	secrets := &text.Secrets{}
+	wire.Learn(config, secrets)
+	rt, err := rest.TransportFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("cannot use its credentials: %w", err)
 	}
-	// A server that is not trusted does not send this machine elsewhere.
-	h.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	base, _, err := rest.DefaultServerUrlFor(config)
+	base, err := wire.Server(config)
+	if err != nil {
+		return nil, fmt.Errorf("cannot use its address: %w", err)
+	}
+	h := &http.Client{Transport: wire.NewTransport(rt, base, secrets)}
+	lists, err := wire.NewClient(config, h)
 	if err != nil {
 		return nil, fmt.Errorf("cannot use its address: %w", err)
 	}
@@ -108,33 +107,7 @@ func newClient(config *rest.Config, log *slog.Logger) (*client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot use its credentials: %w", err)
 	}
-	return &client{Interface: d, server: config.Host, http: h, base: base}, nil
-}
-
-// bounded cuts answers that have no end.
-type bounded struct{ rt http.RoundTripper }
-
-func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
-	res, err := b.rt.RoundTrip(r)
-	if err != nil {
-		return nil, err //nolint:wrapcheck // a transport hands errors on as they are.
-	}
-	res.Body = &boundedBody{ReadCloser: res.Body, left: answerLimit}
-	return res, nil
-}
-
-type boundedBody struct {
-	io.ReadCloser
-	left int64
-}
-
-func (b *boundedBody) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, errTooLong
-	}
-	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
-	b.left -= int64(n)
-	return n, err //nolint:wrapcheck // io.EOF has to stay what it is.
+	return &client{Interface: d, server: config.Host, http: h, base: base, lists: lists}, nil
 }
 
 type warnings struct{ log *slog.Logger }

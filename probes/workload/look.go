@@ -18,6 +18,7 @@ import (
 	"vksmedic/model"
 	"vksmedic/probes/object"
 	"vksmedic/probes/supervisor"
+	"vksmedic/probes/wire"
 )
 
 const (
@@ -180,34 +181,50 @@ func (r *reading) join() {
 // list reads a list in pages as rows of one type. With a limit in opts it reads one page.
 func list[T model.Object](ctx context.Context, c *client, r schema.GroupVersionResource, opts metav1.ListOptions) ([]T, error) {
 	var out []T
-	pages := pageLimit
+	what := wire.What{GroupVersionResource: r, Kind: kindOf(r.Resource), Fields: opts.FieldSelector, Labels: opts.LabelSelector}
+	pages, limit, token := pageLimit, pageSize, ""
 	if opts.Limit > 0 {
-		pages = 1
-	} else {
-		opts.Limit = pageSize
+		pages, limit = 1, int(opts.Limit)
 	}
+	var unread error
 	for range pages {
-		l, err := c.Resource(r).List(ctx, opts)
-		if err != nil {
-			return nil, fmt.Errorf("cannot list %s: %w", r.GroupResource(), err)
-		}
-		for i := range l.Items {
-			o, err := object.Row(l.Items[i].Object)
-			if err != nil {
-				continue // a server that does not send what was asked for.
+		before := len(out)
+		p, err := c.lists.Page(ctx, what, limit, token, func(u map[string]any, _ int, err error) error {
+			var o model.Object
+			if err == nil {
+				o, err = object.StrictRow(u)
 			}
-			if v, ok := o.(T); ok {
+			v, ok := o.(T)
+			switch {
+			case err != nil && !ok:
+				unread = err
+			case ok:
 				if c.keep != nil {
-					c.keep(l.Items[i].Object)
+					c.keep(u)
 				}
 				out = append(out, v)
 			}
+			return nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("cannot list %s: %w", r.GroupResource(), err)
 		}
-		if opts.Continue = l.GetContinue(); opts.Continue == "" {
+		if p.Continue == "" || p.Continue == token || len(out) == before {
 			break
 		}
+		token = p.Continue
+	}
+	if unread != nil && len(out) == 0 {
+		return nil, fmt.Errorf("cannot list %s: the list is not understood: %w", r.GroupResource(), unread)
 	}
 	return out, nil
+}
+
+// kindOf is the kind of a resource that is read here: lists of the API do not say it with each item.
+func kindOf(resource string) string {
+	return map[string]string{
+		"nodes": "Node", "pods": "Pod", "namespaces": "Namespace", "poddisruptionbudgets": "PodDisruptionBudget", "volumeattachments": "VolumeAttachment",
+	}[resource]
 }
 
 // gvr names a resource; all that are read here have been served as v1 for years.

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"vksmedic/model"
+	"vksmedic/probes/supervisor"
 )
 
 // The pace of looking.
@@ -74,15 +75,17 @@ type Looker struct {
 
 // target is one cluster that is looked at.
 type target struct {
-	ref    model.ClusterRef
-	need   need
-	next   time.Time // when to look next.
-	busy   bool
-	fails  int
-	looks  int // finished ones.
-	near   bool
-	client *client
-	known  *model.Workload
+	ref  model.ClusterRef
+	need need
+	next time.Time // when to look next.
+	// notBefore is until when the cluster asked to be left alone.
+	notBefore time.Time
+	busy      bool
+	fails     int
+	looks     int // finished ones.
+	near      bool
+	client    *client
+	known     *model.Workload
 }
 
 type result struct {
@@ -235,7 +238,7 @@ func (l *Looker) plan() (gone []model.ClusterRef) {
 		}
 		near := n.near || ref == l.attended || t.known != nil && len(t.known.PodsOn) > 0
 		if l.again || near && !t.near || !slices.Equal(n.nodes, t.need.nodes) {
-			t.next = now
+			t.next = later(now, t.notBefore)
 		}
 		t.need, t.near = n, near
 	}
@@ -369,7 +372,9 @@ func (l *Looker) finish(sink Sink, r result) {
 	}
 	t.known = w
 	t.near = t.need.near || r.ref == l.attended || len(w.PodsOn) > 0
-	t.next = l.config.Now().Add(l.pace(t))
+	now := l.config.Now()
+	t.notBefore = now.Add(supervisor.DelayAsked(r.err))
+	t.next = later(now.Add(l.pace(t)), t.notBefore)
 	l.mu.Unlock()
 	sink.Update(func(s *model.Store) {
 		s.SetWorkload(r.ref, w)
@@ -377,6 +382,13 @@ func (l *Looker) finish(sink Sink, r result) {
 			s.SetSource(src)
 		}
 	})
+}
+
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
 }
 
 func (l *Looker) explain(r result) (model.SourceState, string) {

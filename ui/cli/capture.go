@@ -11,7 +11,6 @@ import (
 	"vksmedic/model"
 	"vksmedic/probes"
 	"vksmedic/probes/supervisor"
-	"vksmedic/ui"
 	"vksmedic/ui/print"
 )
 
@@ -48,9 +47,9 @@ func (p *program) take(ctx context.Context, t probes.Taking) error {
 	if t.Timeout <= 0 {
 		return fmt.Errorf("--timeout %s: give it some time, such as 1m", t.Timeout)
 	}
-	logs := ui.NewLog(logFile())
+	logs, secrets := newLog()
 	defer logs.Close()
-	conn, config, err := p.connect(ctx, logs, t.Timeout)
+	conn, config, err := p.connect(ctx, logs, secrets, t.Timeout)
 	if err != nil {
 		return err
 	}

@@ -53,9 +53,9 @@ func (p *program) dashboard(ctx context.Context) error {
 	if !isTerminal(p.In) || !isTerminal(p.Out) {
 		return ui.ErrNoTerminal
 	}
-	logs := ui.NewLog(logFile())
+	logs, secrets := newLog()
 	defer logs.Close()
-	conn, config, err := p.connect(ctx, logs, 0)
+	conn, config, err := p.connect(ctx, logs, secrets, 0)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (p *program) dashboard(ctx context.Context) error {
 	})
 	cancel()
 	captures.wait()
-	<-live.Ended()
+	live.Wait(endGrace)
 	return err
 }
 
@@ -104,7 +104,7 @@ func (p *program) dashboardOfDump(ctx context.Context) error {
 	if !isTerminal(keys) || !isTerminal(p.Out) {
 		return ui.ErrNoTerminal
 	}
-	d, sn, err := p.readDump(ctx)
+	d, sn, err := p.readDump(ctx, 0, p.Out)
 	if err != nil {
 		return err
 	}

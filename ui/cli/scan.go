@@ -13,7 +13,6 @@ import (
 
 	"vksmedic/model"
 	"vksmedic/probes"
-	"vksmedic/ui"
 	"vksmedic/ui/print"
 )
 
@@ -74,12 +73,12 @@ func printOptions(out io.Writer) print.Options {
 // look takes one picture, of a dump or of a Supervisor.
 func (p *program) look(ctx context.Context, timeout time.Duration) (*model.Snapshot, error) {
 	if p.from != "" {
-		_, sn, err := p.readDump(ctx)
+		_, sn, err := p.readDump(ctx, timeout, p.Err)
 		return sn, err
 	}
-	logs := ui.NewLog(logFile())
+	logs, secrets := newLog()
 	defer logs.Close()
-	conn, config, err := p.connect(ctx, logs, timeout)
+	conn, config, err := p.connect(ctx, logs, secrets, timeout)
 	if err != nil {
 		return nil, err
 	}
