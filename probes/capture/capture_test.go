@@ -272,7 +272,7 @@ func TestHugeDocumentIsLeftOut(t *testing.T) {
 			if got := names(d); !slices.Equal(got, both) {
 				t.Errorf("objects %v, want %v", got, both)
 			}
-			if why := troubles(d)["file/standard input"]; !strings.Contains(why, "larger than 64 MiB") {
+			if why := troubles(d)["file/standard input"]; !strings.Contains(why, "larger than 32 MiB") {
 				t.Errorf("reason %q", why)
 			}
 		})
@@ -285,7 +285,7 @@ func TestHugeDocumentIsLeftOut(t *testing.T) {
 		if got := names(d); !slices.Equal(got, both[:1]) {
 			t.Errorf("objects %v", got)
 		}
-		if why := troubles(d)["file/standard input"]; !strings.Contains(why, "larger than 64 MiB") {
+		if why := troubles(d)["file/standard input"]; !strings.Contains(why, "exceeds the limit of 12 MiB") {
 			t.Errorf("reason %q", why)
 		}
 	})

@@ -26,11 +26,14 @@ type Dump struct {
 	NewestTime time.Time
 
 	files, understood int
-	taken             taken
-	places            []model.ClusterRef // alongside Objects: whose an object of a workload cluster is, where the path says so.
-	index             map[key]int
-	whole             []place // alongside Objects, on the shelf, for a person who opens one.
-	shelf             shelf
+	// unlisted are files that were not understood beside those in Sources; left are objects that were
+	// left out since there are too many.
+	unlisted, left int
+	taken          taken
+	places         []model.ClusterRef // alongside Objects: whose an object of a workload cluster is, where the path says so.
+	index          map[key]int
+	whole          []place // alongside Objects, on the shelf, for a person who opens one.
+	shelf          shelf
 }
 
 // key tells objects apart. Pods of different clusters may have the same name, so the UID
@@ -45,6 +48,10 @@ func newDump(path string) *Dump {
 }
 
 func (d *Dump) notUnderstood(file, why string) {
+	if len(d.Sources) >= notesLimit {
+		d.unlisted++ // How many there are is said at the end.
+		return
+	}
 	d.Sources = append(d.Sources, model.Source{
 		Name: sourceName(file), State: model.SourceNotUnderstood, Detail: text.Limit(text.Clean(why), 400),
 	})
@@ -68,6 +75,10 @@ func (d *Dump) add(file string, u map[string]any, raw []byte, o model.Object) {
 		d.Objects[i], d.whole[i] = o, d.keep(u, raw)
 		return
 	}
+	if len(d.Objects) >= objectsLimit {
+		d.left++
+		return
+	}
 	d.index[k] = len(d.Objects)
 	d.Objects = append(d.Objects, o)
 	d.places = append(d.places, k.place)
@@ -88,6 +99,7 @@ func (d *Dump) done(ctx context.Context) (*Dump, error) {
 	if d.taken.index != nil && !d.taken.index.At.IsZero() {
 		d.NewestTime = d.taken.index.At
 	}
+	d.more()
 	s := model.Source{Name: dumpSource, State: model.SourceOK, Seen: d.NewestTime}
 	if len(d.Objects) == 0 {
 		s.Detail = "no object in it is one that is looked at"
@@ -96,6 +108,20 @@ func (d *Dump) done(ctx context.Context) (*Dump, error) {
 	d.index = nil
 	d.Sources = append([]model.Source{s}, d.Sources...)
 	return d, nil
+}
+
+// more says what is not in the list of what was lost.
+func (d *Dump) more() {
+	if d.left > 0 {
+		d.Sources = append(d.Sources, model.Source{
+			Name: sourceName(d.Path), State: model.SourceNotUnderstood, Detail: fmt.Sprintf("has more than %d objects; %d were left out", objectsLimit, d.left),
+		})
+	}
+	if d.unlisted > 0 {
+		d.Sources = append(d.Sources, model.Source{
+			Name: sourceName("…"), State: model.SourceNotUnderstood, Detail: text.Plural(d.unlisted, "further file") + " that were not understood",
+		})
+	}
 }
 
 // dumpSource is the source that stands for all of a dump.

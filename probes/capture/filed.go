@@ -15,6 +15,7 @@ const pendingLimit = 10_000
 
 // filed is one file while it is read.
 type filed struct {
+	ctx  context.Context // It is read while that lives.
 	name string
 	dump *Dump
 	// documents were met, objects among them; strange are no objects.

@@ -8,27 +8,30 @@ import (
 	"io"
 
 	"vksmedic/model/text"
+	"vksmedic/probes/bounds"
 )
 
 // json reads JSON values one after the other: objects, Lists item by item, and lists of
-// objects; also JSON lines.
+// objects; also JSON lines. Each object is bounded before it is decoded.
 func (f *filed) json(in *bufio.Reader) {
-	m := &meter{in: in}
-	d := json.NewDecoder(m)
+	s := bounds.NewScanner(f.ctx, in, bounds.Object(), nil)
 	for {
-		m.next(d.InputOffset())
-		t, err := d.Token()
+		b, err := s.Next()
 		if errors.Is(err, io.EOF) {
 			return
 		}
 		if err == nil {
 			f.documents++
-			switch t {
-			case json.Delim('{'):
-				err = f.jsonObject(d, m)
-			case json.Delim('['):
-				err = f.jsonItems(d, m, f.anyDocument)
+			switch b {
+			case '{':
+				err = f.jsonObject(s)
+			case '[':
+				err = f.jsonItems(s, f.anyDocument)
 			default:
+				var raw []byte
+				if raw, err = s.Value(); err == nil && !json.Valid(raw) {
+					err = errors.New("it is no JSON")
+				}
 				f.strange++
 			}
 		}
@@ -46,106 +49,72 @@ func jsonError(err error) string {
 	return text.Limit(text.Clean(err.Error()), 200)
 }
 
-// jsonObject reads an object whose brace is read already, its items one by one.
-func (f *filed) jsonObject(d *json.Decoder, m *meter) error {
+// jsonObject reads an object field by field, its items one by one.
+func (f *filed) jsonObject(s *bounds.Scanner) error {
 	u := map[string]any{}
 	hasItems := false
-	for d.More() {
-		t, err := d.Token()
+	err := s.Object(func(key string) error {
+		next, err := s.Next()
 		if err != nil {
-			return err //nolint:wrapcheck // json says it in words.
+			return err //nolint:wrapcheck // the scanner says it in words.
 		}
-		key, ok := t.(string)
-		if !ok {
-			return fmt.Errorf("a key of an object is %v", t)
+		if key == "items" && next == '[' {
+			hasItems = true
+			f.listOf(u)
+			return f.jsonItems(s, f.item)
 		}
-		m.next(d.InputOffset())
+		v, err := f.jsonValue(s)
+		if err != nil {
+			return err
+		}
+		if key == "items" && v == nil { // How Go writes an empty list.
+			hasItems = true
+			f.listOf(u)
+		}
 		if key != "items" {
-			var v any
-			if err := d.Decode(&v); err != nil {
-				return err //nolint:wrapcheck // json says it in words.
-			}
 			u[key] = v
-			continue
 		}
-		t, err = d.Token()
-		switch {
-		case err != nil:
-			return err //nolint:wrapcheck // json says it in words.
-		case t == nil: // How Go writes an empty list.
-			hasItems = true
-			f.listOf(u)
-		case t == json.Delim('['):
-			hasItems = true
-			f.listOf(u)
-			if err := f.jsonItems(d, m, f.item); err != nil {
-				return err
-			}
-		case t == json.Delim('{'):
-			if err := f.skipObject(d, m); err != nil {
-				return err
-			}
-		}
-	}
-	if _, err := d.Token(); err != nil {
-		return err //nolint:wrapcheck // json says it in words.
+		return nil
+	})
+	if err != nil {
+		return err //nolint:wrapcheck // the scanner says it in words.
 	}
 	f.document(u, hasItems)
 	return nil
 }
 
-// jsonItems reads the values of an array whose bracket is read already.
-func (f *filed) jsonItems(d *json.Decoder, m *meter, take func(map[string]any)) error {
-	for d.More() {
-		m.next(d.InputOffset())
-		var v any
-		if err := d.Decode(&v); err != nil {
-			return err //nolint:wrapcheck // json says it in words.
+// jsonItems reads the values of an array.
+func (f *filed) jsonItems(s *bounds.Scanner, take func(map[string]any)) error {
+	return s.List(func() error { //nolint:wrapcheck // the scanner says it in words.
+		v, err := f.jsonValue(s)
+		if err != nil {
+			return err
 		}
 		if u, ok := v.(map[string]any); ok {
 			take(u)
-		} else {
+		} else if v != (tooLarge{}) {
 			f.strange++
 		}
-	}
-	_, err := d.Token()
-	return err //nolint:wrapcheck // json says it in words.
+		return nil
+	})
 }
 
-// skipObject reads past an object whose brace is read already.
-func (f *filed) skipObject(d *json.Decoder, m *meter) error {
-	for d.More() {
-		m.next(d.InputOffset())
-		if _, err := d.Token(); err != nil {
-			return err //nolint:wrapcheck // json says it in words.
-		}
-		var v any
-		if err := d.Decode(&v); err != nil {
-			return err //nolint:wrapcheck // json says it in words.
-		}
-	}
-	_, err := d.Token()
-	return err //nolint:wrapcheck // json says it in words.
-}
+// tooLarge stands for a value that exceeds its bounds; the others around it are read.
+type tooLarge struct{}
 
-// meter bounds a single JSON value: it refuses to give more than documentLimit bytes past
-// the last place that next was told.
-type meter struct {
-	in          io.Reader
-	read, limit int64
-}
-
-// next says that a value begins at an offset of the input.
-func (m *meter) next(offset int64) { m.limit = offset + documentLimit }
-
-func (m *meter) Read(p []byte) (int, error) {
-	if m.read >= m.limit {
-		return 0, errors.New("an object is larger than 64 MiB")
+func (f *filed) jsonValue(s *bounds.Scanner) (any, error) {
+	raw, err := s.Value()
+	var large *bounds.TooLargeError
+	if errors.As(err, &large) {
+		f.trouble(large.Error())
+		return tooLarge{}, nil
 	}
-	if int64(len(p)) > m.limit-m.read {
-		p = p[:m.limit-m.read]
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the scanner says it in words.
 	}
-	n, err := m.in.Read(p)
-	m.read += int64(n)
-	return n, err //nolint:wrapcheck // io.EOF has to stay what it is.
+	var v any
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return nil, fmt.Errorf("it is no JSON: %w", err)
+	}
+	return v, nil
 }

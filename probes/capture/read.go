@@ -21,7 +21,7 @@ import (
 // Limits on what is read, so that no file can fill the memory or keep the program for ever.
 const (
 	// documentLimit is the largest document (or item of a List) that is decoded.
-	documentLimit = 64 << 20
+	documentLimit = 32 << 20
 	// fileLimit is the most that is read of one file, unpacked.
 	fileLimit = 8 << 30
 	// archiveDepth is how many archives may be packed into each other.
@@ -106,12 +106,21 @@ func notReadable(path string, err error) error {
 	return &unreadable{fmt.Sprintf("cannot read the dump %s: %s%s", text.Clean(path), reason(err), do), err}
 }
 
+// full says once that not everything was read.
+func (r *reader) full() {
+	if !r.over {
+		r.over = true
+		r.dump.notUnderstood(r.dump.Path, fmt.Sprintf("has more than %d files; the rest was not read", filesLimit))
+	}
+}
+
 type reader struct {
 	ctx  context.Context // One call of Read lives exactly as long.
 	dump *Dump
 	o    ReadOptions
 	// read counts bytes and files; told is when Progress last was.
 	read  int64
+	over  bool // there are more files than are read.
 	files int
 	told  time.Time
 }
@@ -153,6 +162,8 @@ func (r *reader) folder(root string) error {
 		}
 		name := relative(root, path)
 		switch {
+		case r.over:
+			return fs.SkipAll
 		case err != nil && path == root:
 			return err
 		case err != nil:
@@ -204,6 +215,10 @@ func reason(err error) string {
 
 // file reads one file or member of an archive, whatever is in it.
 func (r *reader) file(name string, in io.Reader, depth int) {
+	if r.files >= filesLimit {
+		r.full()
+		return
+	}
 	b := bufio.NewReaderSize(&bounded{in: in, left: fileLimit, ctx: r.ctx, count: r.counter(depth)}, 64<<10)
 	head, err := b.Peek(sniff)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -261,7 +276,7 @@ func (r *reader) tar(name string, in io.Reader, depth int) {
 		return
 	}
 	t := tar.NewReader(in)
-	for r.ctx.Err() == nil {
+	for r.ctx.Err() == nil && !r.over {
 		h, err := t.Next()
 		if errors.Is(err, io.EOF) {
 			return
@@ -288,7 +303,7 @@ func (r *reader) text(name string, in *bufio.Reader, head []byte) {
 		r.dump.notUnderstood(name, "is a binary file")
 		return
 	}
-	f := &filed{name: name, dump: r.dump}
+	f := &filed{ctx: r.ctx, name: name, dump: r.dump}
 	b := bufio.NewReaderSize(body, 64<<10)
 	if isJSON(b) {
 		f.json(b)

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"sigs.k8s.io/yaml"
-
 	"vksmedic/model"
 )
 
@@ -47,6 +45,9 @@ func Write(ctx context.Context, out io.Writer, sn *model.Snapshot, rec *Recorder
 	}
 	w := &writer{sn: sn, rec: rec, o: o, paths: map[string]bool{}}
 	w.choose()
+	if err := w.leaveOutUnwritable(ctx); err != nil {
+		return Summary{}, err
+	}
 	if err := w.learn(ctx); err != nil {
 		return Summary{}, err
 	}
@@ -330,7 +331,7 @@ func (w *writer) tree(path string, v any) error {
 
 // json writes what is JSON as YAML.
 func (w *writer) json(path string, raw []byte) error {
-	b, err := yaml.JSONToYAML(raw)
+	b, err := written(raw)
 	if err != nil {
 		return fmt.Errorf("cannot write %s: %w", path, err)
 	}

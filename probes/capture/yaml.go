@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"vksmedic/model/text"
+	"vksmedic/probes/bounds"
 )
 
 // yaml reads YAML documents. The items of a List are taken apart by their lines and decoded one by
@@ -30,13 +31,17 @@ func (f *filed) chunk(c chunk) {
 	f.documents++
 	switch {
 	case c.tooLong:
-		f.trouble("a document is larger than 64 MiB")
+		f.trouble("a document is larger than " + bounds.Size(documentLimit))
 		return
 	case !looksLikeObject(c.data):
 		f.strange++
 		if !c.item {
 			f.pending = nil // Its kind, if it had one, would have been here.
 		}
+		return
+	}
+	if err := boundYAML(c.data); err != nil {
+		f.trouble(err.Error())
 		return
 	}
 	if !c.item {

@@ -21,7 +21,6 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
-	"sigs.k8s.io/yaml"
 
 	"vksmedic/model"
 	"vksmedic/model/text"
@@ -36,11 +35,7 @@ func copies() []string {
 // YAML writes an object without managedFields and without the annotations that repeat it.
 // The object is not changed.
 func YAML(o map[string]any) (string, error) {
-	out, err := yaml.Marshal(tidy(o))
-	if err != nil {
-		return "", fmt.Errorf("cannot write it as YAML: %w", err)
-	}
-	return string(out), nil
+	return marshal(tidy(o))
 }
 
 // tidy returns the object without those fields. What stays the same is shared with the
@@ -209,12 +204,13 @@ func (w *writer) part(title string, v any) {
 	if m, ok := v.(map[string]any); v == nil || ok && len(m) == 0 {
 		return
 	}
-	out, err := yaml.Marshal(v)
+	out, err := marshal(v)
 	if err != nil {
+		w.line("\n%s: not shown: %v", title, err)
 		return
 	}
 	w.line("\n%s:", title)
-	for l := range strings.Lines(string(out)) {
+	for l := range strings.Lines(out) {
 		w.line("  %s", strings.TrimRight(l, "\n"))
 	}
 }

@@ -147,11 +147,12 @@ func TestVet(t *testing.T) {
 		"exec of a user that is not used": {func(c *api.Config) {
 			c.AuthInfos["other"] = &api.AuthInfo{Exec: &api.ExecConfig{Command: "/bin/sh", APIVersion: "client.authentication.k8s.io/v1", InteractiveMode: api.NeverExecInteractiveMode}}
 		}, "exec plug-in"},
-		"auth provider":    {func(c *api.Config) { c.AuthInfos["admin"].AuthProvider = &api.AuthProviderConfig{Name: "oidc"} }, "auth-provider"},
-		"certificate file": {func(c *api.Config) { c.AuthInfos["admin"].ClientCertificate = "/etc/passwd" }, "path"},
-		"key file":         {func(c *api.Config) { c.AuthInfos["admin"].ClientKey = "/etc/passwd" }, "path"},
-		"token file":       {func(c *api.Config) { c.AuthInfos["admin"].TokenFile = "/etc/passwd" }, "path"},
-		"authority file":   {func(c *api.Config) { c.Clusters["web"].CertificateAuthority = "/etc/passwd" }, "path"},
+		"a user in the address": {func(c *api.Config) { c.Clusters["web"].Server = "https://anna:secret@192.0.2.1" }, "a user in the server's address"},
+		"auth provider":         {func(c *api.Config) { c.AuthInfos["admin"].AuthProvider = &api.AuthProviderConfig{Name: "oidc"} }, "auth-provider"},
+		"certificate file":      {func(c *api.Config) { c.AuthInfos["admin"].ClientCertificate = "/etc/passwd" }, "path"},
+		"key file":              {func(c *api.Config) { c.AuthInfos["admin"].ClientKey = "/etc/passwd" }, "path"},
+		"token file":            {func(c *api.Config) { c.AuthInfos["admin"].TokenFile = "/etc/passwd" }, "path"},
+		"authority file":        {func(c *api.Config) { c.Clusters["web"].CertificateAuthority = "/etc/passwd" }, "path"},
 		"insecure": {func(c *api.Config) {
 			c.Clusters["web"].InsecureSkipTLSVerify = true
 			c.Clusters["web"].CertificateAuthorityData = nil
