@@ -81,6 +81,7 @@ func Take(ctx context.Context, conn *supervisor.Connection, config Config, judge
 		return Taken{}, err //nolint:wrapcheck // the sentence is complete.
 	}
 	defer func() { _ = rec.Close() }() // It only holds what is written elsewhere by then.
+	rec.Hide(conn.Hide)
 	only := t.only()
 	config.Keep, config.Only, config.Seen = rec.Keep, only, t.seen(config.Seen, only)
 	look, cancel := context.WithTimeout(ctx, t.Timeout)

@@ -24,6 +24,7 @@ type Recorder struct {
 	packer packer
 	err    error
 	closed bool
+	hide   hide
 }
 
 // recorded is one version of one object of one cluster; of the Supervisor where in is zero.
@@ -36,6 +37,9 @@ type span struct {
 	at   int64
 	size int32
 }
+
+// Hide has credentials that are in use taken out of what is kept, by their letters. Call it before Keep.
+func (r *Recorder) Hide(f func(string) string) { r.hide = f }
 
 // NewRecorder makes a recorder with its file in dir; empty is where temporary files go.
 func NewRecorder(dir string) (*Recorder, error) {
@@ -62,7 +66,7 @@ func (r *Recorder) Keep(in model.ClusterRef, u map[string]any) {
 	if _, known := r.index[k]; known || r.err != nil || r.closed {
 		return
 	}
-	r.err = r.write(k, strip(u))
+	r.err = r.write(k, r.hide.strip(u))
 }
 
 func (r *Recorder) write(k recorded, u map[string]any) error {

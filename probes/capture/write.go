@@ -268,7 +268,7 @@ func (w *writer) all(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := w.tree(d.path, clean(t)); err != nil {
+		if err := w.tree(d.path, w.rec.hide.clean(t)); err != nil {
 			return err
 		}
 	}

@@ -389,7 +389,7 @@ status:
 			t.Fatal(err)
 		}
 		rec.Keep(model.ClusterRef{}, u)
-		if len(strip(u)) == 0 {
+		if len(hide(nil).strip(u)) == 0 {
 			t.Error("strip takes all away")
 		}
 	}
@@ -448,7 +448,7 @@ func TestStripKeepsRows(t *testing.T) {
 					continue
 				}
 				want, err1 := object.Row(u)
-				got, err2 := object.Row(strip(u))
+				got, err2 := object.Row(hide(nil).strip(u))
 				if err1 != nil || err2 != nil || !reflect.DeepEqual(got, want) {
 					t.Errorf("%s: %s is another one after stripping: %v %v\n%+v\n%+v", dir, want.GetMeta().Ref(), err1, err2, want, got)
 				}

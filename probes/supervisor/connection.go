@@ -102,6 +102,9 @@ func (w within) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.rt.RoundTrip(r.WithContext(w.ctx)) //nolint:wrapcheck // a transport hands errors on as they are.
 }
 
+// Hide takes the connection's credentials out of a text, by their letters.
+func (c *Connection) Hide(s string) string { return c.opts.Secrets.Hide(s) }
+
 // Refresh tries everything that failed, waits or was refused again now. What is being
 // watched is current anyway.
 func (c *Connection) Refresh() { c.again.ring() }

@@ -35,7 +35,7 @@ func (c *Connection) Explain(err error, doing string) (model.SourceState, string
 	if apierrors.IsForbidden(err) {
 		return model.SourceForbidden, fmt.Sprintf("user %s may not %s; ask for that right", c.User, doing)
 	}
-	return model.SourceUnreachable, ExplainReach(err, c.Server)
+	return model.SourceUnreachable, c.Hide(ExplainReach(err, c.Server))
 }
 
 // ExplainReach says in a sentence why a request to a server failed, where the reason is
