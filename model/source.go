@@ -29,6 +29,9 @@ type Source struct {
 	// Live says that the source is being watched right now, so that what it told is
 	// current although Seen may be a while ago.
 	Live bool
+	// Lost says that something which may be an object was there and could not be read, so that what is
+	// not found in the rest may have been in it. It is for dumps.
+	Lost bool
 	// Detail says in words what is wrong and what to do about it; empty when ok.
 	Detail string
 }

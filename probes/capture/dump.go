@@ -29,11 +29,13 @@ type Dump struct {
 	// unlisted are files that were not understood beside those in Sources; left are objects that were
 	// left out since there are too many.
 	unlisted, left int
-	taken          taken
-	places         []model.ClusterRef // alongside Objects: whose an object of a workload cluster is, where the path says so.
-	index          map[key]int
-	whole          []place // alongside Objects, on the shelf, for a person who opens one.
-	shelf          shelf
+	// anyLost says that something which may be an object could not be read, listed or not.
+	anyLost bool
+	taken   taken
+	places  []model.ClusterRef // alongside Objects: whose an object of a workload cluster is, where the path says so.
+	index   map[key]int
+	whole   []place // alongside Objects, on the shelf, for a person who opens one.
+	shelf   shelf
 }
 
 // key tells objects apart. Pods of different clusters may have the same name, so the UID
@@ -45,6 +47,16 @@ type key struct {
 
 func newDump(path string) *Dump {
 	return &Dump{Path: path, index: map[key]int{}}
+}
+
+// lost says of a file that something which may be an object could not be read.
+func (d *Dump) lost(file, why string) {
+	d.anyLost = true
+	n := len(d.Sources)
+	d.notUnderstood(file, why)
+	if n < len(d.Sources) {
+		d.Sources[n].Lost = true
+	}
 }
 
 func (d *Dump) notUnderstood(file, why string) {
@@ -103,6 +115,7 @@ func (d *Dump) done(ctx context.Context) (*Dump, error) {
 	s := model.Source{Name: dumpSource, State: model.SourceOK, Seen: d.NewestTime}
 	if len(d.Objects) == 0 {
 		s.Detail = "no object in it is one that is looked at"
+		s.Lost = d.understood == 0 && d.taken.index == nil
 	}
 	d.shelf.done()
 	d.index = nil
@@ -114,12 +127,12 @@ func (d *Dump) done(ctx context.Context) (*Dump, error) {
 func (d *Dump) more() {
 	if d.left > 0 {
 		d.Sources = append(d.Sources, model.Source{
-			Name: sourceName(d.Path), State: model.SourceNotUnderstood, Detail: fmt.Sprintf("has more than %d objects; %d were left out", objectsLimit, d.left),
+			Name: sourceName(d.Path), State: model.SourceNotUnderstood, Lost: true, Detail: fmt.Sprintf("has more than %d objects; %d were left out", objectsLimit, d.left),
 		})
 	}
 	if d.unlisted > 0 {
 		d.Sources = append(d.Sources, model.Source{
-			Name: sourceName("…"), State: model.SourceNotUnderstood, Detail: text.Plural(d.unlisted, "further file") + " that were not understood",
+			Name: sourceName("…"), State: model.SourceNotUnderstood, Lost: d.anyLost, Detail: text.Plural(d.unlisted, "further file") + " that were not understood",
 		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"strings"
 
 	"vksmedic/model/text"
@@ -120,11 +121,17 @@ func (f *filed) object(u map[string]any) {
 		}
 		return
 	}
-	o, err := object.Row(u)
+	o, err := object.StrictRow(u)
 	switch {
 	case err == nil:
 		f.objects++
 		f.dump.add(f.name, u, f.raw, o)
+	case errors.Is(err, object.ErrMalformed): // what is right of it counts.
+		f.objects++
+		f.dump.add(f.name, u, f.raw, o)
+		f.trouble(err.Error())
+	case kind != "" && u["apiVersion"] != nil && errors.Is(err, object.ErrNotObject):
+		f.trouble(err.Error()) // it says what it is, and not which.
 	case errors.Is(err, object.ErrUnknownKind):
 		f.objects++
 		f.dump.time(u)
@@ -139,14 +146,30 @@ func (f *filed) close(ctx context.Context) {
 		return
 	}
 	f.dump.files++
+	say := f.dump.lost
+	if f.prose() {
+		say = f.dump.notUnderstood
+	}
 	switch {
 	case f.troubles > 0 && f.objects > 0:
-		f.dump.notUnderstood(f.name, fmt.Sprintf("%s of %s: %s", text.Plural(f.troubles, "part"), text.Plural(max(f.documents, f.troubles), "document"), f.first))
+		say(f.name, fmt.Sprintf("%s of %s: %s", text.Plural(f.troubles, "part"), text.Plural(max(f.documents, f.troubles), "document"), f.first))
 	case f.objects > 0:
 		f.dump.understood++
 	case f.troubles > 0:
-		f.dump.notUnderstood(f.name, "is not a Kubernetes object: "+f.first)
+		say(f.name, "is not a Kubernetes object: "+f.first)
 	default:
 		f.dump.notUnderstood(f.name, "is not a Kubernetes object")
 	}
+}
+
+// prose says whether a file is one that people write and programs log into: what is in it that looks like an object
+// is an excerpt, and nothing is lost where it is not whole.
+func (f *filed) prose() bool {
+	switch strings.ToLower(path.Ext(f.name)) {
+	case ".md", ".markdown", ".log", ".html", ".htm", ".rst", ".adoc":
+		return true
+	case ".txt":
+		return f.objects == 0
+	}
+	return false
 }

@@ -110,7 +110,7 @@ func notReadable(path string, err error) error {
 func (r *reader) full() {
 	if !r.over {
 		r.over = true
-		r.dump.notUnderstood(r.dump.Path, fmt.Sprintf("has more than %d files; the rest was not read", filesLimit))
+		r.dump.lost(r.dump.Path, fmt.Sprintf("has more than %d files; the rest was not read", filesLimit))
 	}
 }
 
@@ -167,7 +167,7 @@ func (r *reader) folder(root string) error {
 		case err != nil && path == root:
 			return err
 		case err != nil:
-			r.dump.notUnderstood(name, "cannot be read: "+reason(err))
+			r.dump.lost(name, "cannot be read: "+reason(err))
 		case e.IsDir():
 		case e.Type()&fs.ModeSymlink != 0:
 			r.dump.notUnderstood(name, "is a symbolic link, which is not followed")
@@ -192,7 +192,7 @@ func relative(root, path string) string {
 func (r *reader) open(path, name string) {
 	f, err := os.Open(path)
 	if err != nil {
-		r.dump.notUnderstood(name, "cannot be read: "+reason(err))
+		r.dump.lost(name, "cannot be read: "+reason(err))
 		return
 	}
 	defer func() { _ = f.Close() }() // It was only read.
@@ -222,7 +222,7 @@ func (r *reader) file(name string, in io.Reader, depth int) {
 	b := bufio.NewReaderSize(&bounded{in: in, left: fileLimit, ctx: r.ctx, count: r.counter(depth)}, 64<<10)
 	head, err := b.Peek(sniff)
 	if err != nil && !errors.Is(err, io.EOF) {
-		r.dump.notUnderstood(name, "cannot be read: "+reason(err))
+		r.dump.lost(name, "cannot be read: "+reason(err))
 		return
 	}
 	switch {
@@ -258,12 +258,12 @@ func packed(head []byte) string {
 
 func (r *reader) gzip(name string, in io.Reader, depth int) {
 	if depth >= archiveDepth {
-		r.dump.notUnderstood(name, "is packed too many times")
+		r.dump.lost(name, "is packed too many times")
 		return
 	}
 	z, err := gzip.NewReader(in)
 	if err != nil {
-		r.dump.notUnderstood(name, "is a damaged gzip file: "+reason(err))
+		r.dump.lost(name, "is a damaged gzip file: "+reason(err))
 		return
 	}
 	defer func() { _ = z.Close() }() // It was only read.
@@ -272,7 +272,7 @@ func (r *reader) gzip(name string, in io.Reader, depth int) {
 
 func (r *reader) tar(name string, in io.Reader, depth int) {
 	if depth >= archiveDepth {
-		r.dump.notUnderstood(name, "is packed too many times")
+		r.dump.lost(name, "is packed too many times")
 		return
 	}
 	t := tar.NewReader(in)
@@ -282,7 +282,7 @@ func (r *reader) tar(name string, in io.Reader, depth int) {
 			return
 		}
 		if err != nil {
-			r.dump.notUnderstood(name, "the archive ends early or is damaged: "+reason(err))
+			r.dump.lost(name, "the archive ends early or is damaged: "+reason(err))
 			return
 		}
 		if h.Typeflag == tar.TypeReg {

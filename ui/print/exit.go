@@ -17,12 +17,13 @@ const (
 	Blind = 2
 )
 
-// ExitCode is the status with which a scan ends. A dump is taken for all there is.
+// ExitCode is the status with which a scan ends. A dump is taken for all there is, unless some of it was
+// lost.
 func ExitCode(sn *model.Snapshot) int {
 	if flagged(sn) > 0 {
 		return Flagged
 	}
-	if !sn.Dump && len(blind(sn)) > 0 {
+	if !sn.Dump && len(blind(sn)) > 0 || len(lost(sn)) > 0 {
 		return Blind
 	}
 	return Clear
@@ -37,6 +38,17 @@ func flagged(sn *model.Snapshot) int {
 		}
 	}
 	return n
+}
+
+// lost are the parts of a dump that may have held objects and could not be read.
+func lost(sn *model.Snapshot) []model.Source {
+	var out []model.Source
+	for _, s := range sn.Sources {
+		if s.Lost {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // blind are the names of what the signatures require and that could not be read.

@@ -3,6 +3,7 @@ package print
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -49,6 +50,10 @@ func calm(sn *model.Snapshot) string {
 		s = "Nothing is flagged: there is no cluster to look at" + asOf(sn) + "."
 	}
 	switch {
+	case len(lost(sn)) > 0 && len(sn.Clusters) == 0:
+		s = "Nothing can be said: " + whatWasLost(sn) + "."
+	case len(lost(sn)) > 0:
+		s = "Nothing is flagged in " + counted(sn) + asOf(sn) + ", but something was lost: " + whatWasLost(sn) + "."
 	case sn.Dump || len(blind(sn)) == 0:
 	case len(sn.Clusters) == 0:
 		s = "Nothing can be said: not all that is needed could be read, and no cluster was seen."
@@ -56,6 +61,16 @@ func calm(sn *model.Snapshot) string {
 		s = "Nothing is flagged in " + counted(sn) + asOf(sn) + ", but not all that is needed could be read."
 	}
 	return s
+}
+
+// whatWasLost names the first thing that was lost, and how many more there are.
+func whatWasLost(sn *model.Snapshot) string {
+	all := lost(sn)
+	s := strings.TrimPrefix(all[0].Name, "file/") + ": " + strings.TrimSuffix(all[0].Detail, ".")
+	if more := len(all) - 1; more > 0 {
+		s += ", and " + strconv.Itoa(more) + " more"
+	}
+	return text.Clean(s)
 }
 
 func headline(sn *model.Snapshot) string {
