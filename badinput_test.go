@@ -915,7 +915,7 @@ func TestBadInputDump(t *testing.T) {
 			l := e.list(t)
 			for name, words := range map[string]string{
 				"truncated.json": "breaks off", "truncated.yaml": "not a Kubernetes object", "truncated.tar": "breaks off", "binary": "is a binary file",
-				"notes.txt": "not a Kubernetes object", "empty.yaml": "is empty", "unreadable.yaml": "permission denied", "link": "symbolic link", "huge.yaml": "larger than 64 MiB",
+				"notes.txt": "not a Kubernetes object", "empty.yaml": "is empty", "unreadable.yaml": "permission denied", "link": "symbolic link", "huge.yaml": "larger than 32 MiB",
 			} {
 				state, detail := l.source(t, "file/"+name)
 				if state != "not-understood" || !strings.Contains(detail, words) {
@@ -928,7 +928,7 @@ func TestBadInputDump(t *testing.T) {
 		x := terminal(t, 120, 40, as("--from", dir))
 		x.WaitFor("read-only", "team-a/web", "not understood: file/")
 		view(x, "sources")
-		x.WaitFor("huge.yaml", "larger than 64 MiB", "unreadable.yaml", "permission denied")
+		x.WaitFor("huge.yaml", "larger than 32 MiB", "unreadable.yaml", "permission denied")
 		view(x, "clusters")
 		oddDashboard(t, x)
 	})

@@ -12,7 +12,7 @@ import (
 type KeyMap struct {
 	// Everywhere.
 	Up, Down, PageUp, PageDown, Top, Bottom key.Binding
-	Back, Quit, Stop                        key.Binding
+	Back, Quit, Stop, Suspend               key.Binding
 	Help, Command, Refresh                  key.Binding
 
 	// Lists and what stands in them.
@@ -52,6 +52,7 @@ func Keys() *KeyMap {
 		Back:     b("esc/q", "back", "esc", "q"),
 		Quit:     b("q", "quit", "q"),
 		Stop:     b("ctrl+c", "quit from anywhere", "ctrl+c"),
+		Suspend:  b("ctrl+z", "give the terminal back to the shell; fg comes back", "ctrl+z"),
 		Help:     b("?", "help", "?"),
 		Command:  b(":", "go to a view by name", ":"),
 		Refresh:  b("r", "look again now", "r"),
@@ -103,7 +104,7 @@ type Group struct {
 // Groups are the keys by screen, in the order in which one meets them.
 func (k *KeyMap) Groups() []Group {
 	return []Group{
-		{"Everywhere", []key.Binding{k.Up, k.Down, k.PageUp, k.PageDown, k.Top, k.Bottom, k.Help, k.Command, k.Refresh, k.Back, k.Stop}},
+		{"Everywhere", []key.Binding{k.Up, k.Down, k.PageUp, k.PageDown, k.Top, k.Bottom, k.Help, k.Command, k.Refresh, k.Back, k.Stop, k.Suspend}},
 		{"The fleet", []key.Binding{k.Open, k.Filter, k.Namespace, k.Sort, k.All, k.Capture, k.YAML, k.Describe, k.Copy, k.Quit}},
 		{"A cluster, a Machine, lists", []key.Binding{k.Open, k.Filter, k.YAML, k.Describe, k.Copy}},
 		{"The evidence", []key.Binding{k.Walk, k.Copy, k.YAML, k.Describe, k.Unknown}},

@@ -253,6 +253,9 @@ func (m *Model) press(k tea.KeyPressMsg) tea.Cmd {
 		}
 		return nil
 	}
+	if key.Matches(k, m.keys.Suspend) {
+		return m.suspend()
+	}
 	if m.prompt != nil {
 		return m.prompt.key(m, k)
 	}
@@ -331,6 +334,17 @@ func (m *Model) quit() tea.Cmd {
 		}
 	}
 	return tea.Quit
+}
+
+// suspend stops the process, as the shell's own programs do with this key. Not while a change is being
+// written: its answer would not be read.
+func (m *Model) suspend() tea.Cmd {
+	for _, s := range m.stack {
+		if w, ok := s.(*wizard); ok && w.applying {
+			return m.say(true, "a change is being written: wait for its answer")
+		}
+	}
+	return tea.Suspend
 }
 
 // leave lets go of the walks when the program is over.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -17,6 +18,9 @@ import (
 
 // ErrNoTerminal says that there is no terminal to draw on.
 var ErrNoTerminal = errors.New("not a terminal: the dashboard needs one; vksmedic scan does the same for pipes and scripts")
+
+// ErrDumb says that the terminal cannot show a screen.
+var ErrDumb = errors.New("a terminal that cannot move its cursor (TERM=dumb): the dashboard needs one that can; vksmedic scan does the same in plain text")
 
 // Where says what is being looked at; it stands on every screen and in the
 // terminal's title.
@@ -136,6 +140,9 @@ func Run(ctx context.Context, o Options) error {
 	if !o.Emulated && (!isTerminal(o.In) || !isTerminal(o.Out)) {
 		return ErrNoTerminal
 	}
+	if err := Drawable(o.Env); err != nil {
+		return err
+	}
 	asked := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -158,6 +165,18 @@ func Run(ctx context.Context, o Options) error {
 	m.leave()
 	if err != nil && (asked.Err() == nil || errors.Is(err, tea.ErrProgramPanic)) {
 		return fmt.Errorf("the screen stopped: %w", err)
+	}
+	return nil
+}
+
+// Drawable returns ErrDumb where the environment (nil for the process's own) is that of a terminal without
+// a cursor: of an editor's shell, a build server or a script.
+func Drawable(env []string) error {
+	if env == nil {
+		env = os.Environ()
+	}
+	if slices.Contains(env, "TERM=dumb") {
+		return ErrDumb
 	}
 	return nil
 }

@@ -53,6 +53,9 @@ func (p *program) dashboard(ctx context.Context) error {
 	if !isTerminal(p.In) || !isTerminal(p.Out) {
 		return ui.ErrNoTerminal
 	}
+	if err := ui.Drawable(nil); err != nil {
+		return err
+	}
 	logs, secrets := newLog()
 	defer logs.Close()
 	conn, config, err := p.connect(ctx, logs, secrets, 0)
@@ -103,6 +106,9 @@ func (p *program) dashboardOfDump(ctx context.Context) error {
 	}
 	if !isTerminal(keys) || !isTerminal(p.Out) {
 		return ui.ErrNoTerminal
+	}
+	if err := ui.Drawable(nil); err != nil {
+		return err
 	}
 	d, sn, err := p.readDump(ctx, 0, p.Out)
 	if err != nil {
