@@ -506,10 +506,10 @@ func TestBadInputFlags(t *testing.T) {
 		if e := noTerminal(t, io.MultiReader(in...), "scan", "--from", "-", "-o", "json"); e.code != flagged || len(e.list(t).Findings) == 0 {
 			t.Errorf("status %d\n%s%s", e.code, e.out, e.err)
 		}
-		if e := noTerminal(t, strings.NewReader(""), "scan", "--from", "-"); e.code != 0 {
+		if e := noTerminal(t, strings.NewReader(""), "scan", "--from", "-"); e.code != blind {
 			t.Errorf("status %d\n%s%s", e.code, e.out, e.err)
 		} else {
-			says(t, e.out, "there is no cluster to look at", "not-understood  file/standard input: is empty")
+			says(t, e.out, "Nothing can be said", "not-understood  file/standard input: is empty")
 		}
 	})
 	t.Run("from standard input, on a terminal", func(t *testing.T) {
