@@ -69,6 +69,10 @@ test: gcc lab ## Run all tests, those against the lab included, with the race de
 test-drain: gcc lab ## Run only the stuck drain end to end: from flag to fix, by keys, on real controllers.
 	$(call with-lab,CGO_ENABLED=1 go test -race -timeout 30m -v -run '^TestDrain' .)
 
+.PHONY: hostile
+hostile: ## Run the real program against a server, Secrets and dumps that mean harm.
+	@VKSMEDIC_LAB_DIR=/nonexistent go test -count=1 -timeout 10m -v -run '^TestHostile$$' . | grep -vE '^ *(===|--- PASS)|hostile_test.go:[0-9]+: [0-9.]+m?s, '
+
 .PHONY: test-quick
 test-quick: ## Run the tests that need no lab.
 	@VKSMEDIC_LAB_DIR=/nonexistent go test ./...

@@ -86,6 +86,9 @@ func (f *filed) jsonObject(s *bounds.Scanner) error {
 // jsonItems reads the values of an array.
 func (f *filed) jsonItems(s *bounds.Scanner, take func(map[string]any)) error {
 	return s.List(func() error { //nolint:wrapcheck // the scanner says it in words.
+		if f.strange > strangeLimit {
+			return errStrange
+		}
 		v, err := f.jsonValue(s)
 		if err != nil {
 			return err
@@ -98,6 +101,11 @@ func (f *filed) jsonItems(s *bounds.Scanner, take func(map[string]any)) error {
 		return nil
 	})
 }
+
+// strangeLimit is how many items that are no objects a file may have before it is given up.
+const strangeLimit = 500_000
+
+var errStrange = fmt.Errorf("more than %d items in it are no objects", strangeLimit)
 
 // tooLarge stands for a value that exceeds its bounds; the others around it are read.
 type tooLarge struct{}

@@ -221,7 +221,7 @@ func (r *reader) file(name string, in io.Reader, depth int) {
 	}
 	b := bufio.NewReaderSize(&bounded{in: in, left: fileLimit, ctx: r.ctx, count: r.counter(depth)}, 64<<10)
 	head, err := b.Peek(sniff)
-	if err != nil && !errors.Is(err, io.EOF) {
+	if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
 		r.dump.lost(name, "cannot be read: "+reason(err))
 		return
 	}
