@@ -472,7 +472,7 @@ func hostileAnswers(t *testing.T) map[string]try {
 		"redirect, everything":          {serve: at(everything, redirect(307, thief.URL)), code: blind, words: []string{"the login goes to no other server"}},
 		"redirect, a list":              {serve: at(listing, redirect(302, thief.URL)), code: blind, words: []string{"the login goes to no other server"}},
 		"redirect, a watch":             {serve: at(watching, redirect(308, thief.URL)), code: flagged},
-		"redirect without end":          {serve: at(listing, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.String(), 307) }), code: blind},
+		"redirect without end":          {serve: at(listing, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.String(), http.StatusTemporaryRedirect) }), code: blind},
 		"gzip bomb, everything":         {serve: at(everything, bomb(`{"x":"`, `"}`)), code: blind},
 		"gzip bomb, an error":           {serve: at(listing, func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(500); bomb(`{"x":"`, `"}`)(w, r) }), code: blind},
 		"everything hangs":              {serve: at(everything, hang), code: blind},
@@ -640,7 +640,7 @@ func hostileInside(t *testing.T) map[string]try {
 		"nodes in a gzip bomb":   at(nodes, bomb(`{"kind":"NodeList","items":[{"x":"`, `"}]}`)),
 		"60 MB of {} for pods":   at(pods, body(`{"kind":"PodList","items":[`+strings.Repeat("{},", 20<<20)+`{}]}`)),
 		"everything for an hour": at(everything, after(429, "3600")),
-		"everything elsewhere":   at(everything, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "https://192.0.2.1/", 307) }),
+		"everything elsewhere":   at(everything, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "https://192.0.2.1/", http.StatusTemporaryRedirect) }),
 		"everything dripping":    at(everything, drip),
 		"pages of pods without end": at(pods, func(w http.ResponseWriter, r *http.Request) {
 			k := n.Add(1)

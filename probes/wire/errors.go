@@ -56,6 +56,6 @@ func (e *WaitError) Status() metav1.Status {
 	}
 	return metav1.Status{
 		Status: metav1.StatusFailure, Code: int32(e.Code), Reason: reason, Message: e.Error(), //nolint:gosec // a status has three digits.
-		Details: &metav1.StatusDetails{RetryAfterSeconds: int32(e.For / time.Second)},
+		Details: &metav1.StatusDetails{RetryAfterSeconds: int32(e.For / time.Second)}, //nolint:gosec // an hour at most.
 	}
 }
