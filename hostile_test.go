@@ -460,19 +460,21 @@ func hostileAnswers(t *testing.T) map[string]try {
 		}
 	}
 	return map[string]try{
-		"429 for an hour":               {serve: at(everything, after(429, "3600")), code: blind, words: []string{"asked to wait 1h"}, requests: 40},
-		"503 for an hour":               {serve: at(everything, after(503, "3600")), code: blind, words: []string{"asked to wait 1h"}, requests: 40},
-		"500 until a date":              {serve: at(everything, after(500, "Fri, 31 Dec 9999 23:59:59 GMT")), code: blind, words: []string{"is asked again after 1h"}, requests: 40},
-		"429 for an hour, discovery":    {serve: at(discovering, after(429, "3600")), code: blind, words: []string{"asked to wait 1h"}, requests: 40},
-		"429 for an hour, one kind":     {serve: at(listing, after(429, "3600")), code: blind, words: []string{"asked to wait 1h"}},
-		"429 for a second, always":      {serve: at(everything, after(429, "1")), code: blind},
-		"429 without a time":            {serve: at(everything, func(w http.ResponseWriter, _ *http.Request) { refuse(w, 429, "TooManyRequests", "no") }), code: blind},
-		"429 for an hour, interrupted":  {serve: at(everything, after(429, "3600")), args: []string{"scan", "--timeout", "600s"}, act: signals(syscall.SIGINT), code: blind, within: 10 * time.Second},
-		"429 for an hour, a capture":    {serve: at(everything, after(429, "3600")), args: []string{"capture", "--timeout", "3s"}, code: blind, words: []string{"asked to wait 1h"}},
-		"redirect, everything":          {serve: at(everything, redirect(307, thief.URL)), code: blind, words: []string{"the login goes to no other server"}},
-		"redirect, a list":              {serve: at(listing, redirect(302, thief.URL)), code: blind, words: []string{"the login goes to no other server"}},
-		"redirect, a watch":             {serve: at(watching, redirect(308, thief.URL)), code: flagged},
-		"redirect without end":          {serve: at(listing, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.String(), http.StatusTemporaryRedirect) }), code: blind},
+		"429 for an hour":              {serve: at(everything, after(429, "3600")), code: blind, words: []string{"asked to wait 1h"}, requests: 40},
+		"503 for an hour":              {serve: at(everything, after(503, "3600")), code: blind, words: []string{"asked to wait 1h"}, requests: 40},
+		"500 until a date":             {serve: at(everything, after(500, "Fri, 31 Dec 9999 23:59:59 GMT")), code: blind, words: []string{"is asked again after 1h"}, requests: 40},
+		"429 for an hour, discovery":   {serve: at(discovering, after(429, "3600")), code: blind, words: []string{"asked to wait 1h"}, requests: 40},
+		"429 for an hour, one kind":    {serve: at(listing, after(429, "3600")), code: blind, words: []string{"asked to wait 1h"}},
+		"429 for a second, always":     {serve: at(everything, after(429, "1")), code: blind},
+		"429 without a time":           {serve: at(everything, func(w http.ResponseWriter, _ *http.Request) { refuse(w, 429, "TooManyRequests", "no") }), code: blind},
+		"429 for an hour, interrupted": {serve: at(everything, after(429, "3600")), args: []string{"scan", "--timeout", "600s"}, act: signals(syscall.SIGINT), code: blind, within: 10 * time.Second},
+		"429 for an hour, a capture":   {serve: at(everything, after(429, "3600")), args: []string{"capture", "--timeout", "3s"}, code: blind, words: []string{"asked to wait 1h"}},
+		"redirect, everything":         {serve: at(everything, redirect(307, thief.URL)), code: blind, words: []string{"the login goes to no other server"}},
+		"redirect, a list":             {serve: at(listing, redirect(302, thief.URL)), code: blind, words: []string{"the login goes to no other server"}},
+		"redirect, a watch":            {serve: at(watching, redirect(308, thief.URL)), code: flagged},
+		"redirect without end": {serve: at(listing, func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, r.URL.String(), http.StatusTemporaryRedirect)
+		}), code: blind},
 		"gzip bomb, everything":         {serve: at(everything, bomb(`{"x":"`, `"}`)), code: blind},
 		"gzip bomb, an error":           {serve: at(listing, func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(500); bomb(`{"x":"`, `"}`)(w, r) }), code: blind},
 		"everything hangs":              {serve: at(everything, hang), code: blind},
@@ -640,8 +642,10 @@ func hostileInside(t *testing.T) map[string]try {
 		"nodes in a gzip bomb":   at(nodes, bomb(`{"kind":"NodeList","items":[{"x":"`, `"}]}`)),
 		"60 MB of {} for pods":   at(pods, body(`{"kind":"PodList","items":[`+strings.Repeat("{},", 20<<20)+`{}]}`)),
 		"everything for an hour": at(everything, after(429, "3600")),
-		"everything elsewhere":   at(everything, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "https://192.0.2.1/", http.StatusTemporaryRedirect) }),
-		"everything dripping":    at(everything, drip),
+		"everything elsewhere": at(everything, func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "https://192.0.2.1/", http.StatusTemporaryRedirect)
+		}),
+		"everything dripping": at(everything, drip),
 		"pages of pods without end": at(pods, func(w http.ResponseWriter, r *http.Request) {
 			k := n.Add(1)
 			var b strings.Builder
