@@ -38,6 +38,9 @@ const (
 	// StateNotSeen is a stage that is over and that nobody saw: it may not have happened.
 	// Only stages have it, never steps.
 	StateNotSeen StepState = "not-seen"
+	// StateUnchecked is a step that was applied, and of which it could not be read yet whether
+	// it does what it is for.
+	StateUnchecked StepState = "unchecked"
 	// StateUnsure is a step that was begun and whose end was never written down: the
 	// program died in between. It is looked at before anything else is done.
 	StateUnsure StepState = "unsure"
@@ -135,6 +138,15 @@ type DebtView struct {
 	Since       time.Time
 	// Overdue says that it has been open for longer than its alarm.
 	Overdue bool
+}
+
+// Offer is an article that can be walked for a finding.
+type Offer struct {
+	ID, Title string
+	// KB is the number of the public article, Address where it can be read; both may be empty.
+	KB, Address string
+	// From is the folder that it was read from; empty for one that is part of the program.
+	From string
 }
 
 // Option is one answer to a choice.

@@ -1,6 +1,6 @@
 //go:build !windows
 
-package remedies
+package walk
 
 import (
 	"errors"

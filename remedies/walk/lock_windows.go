@@ -1,4 +1,4 @@
-package remedies
+package walk
 
 import (
 	"errors"
