@@ -92,7 +92,7 @@ $(LINT):
 	@mv $(@D)/golangci-lint $@
 
 .PHONY: golden
-golden: ## Write the golden screens and the README's table of keys again.
+golden: ## Write the golden screens and the README's tables of findings and keys again.
 	@go test ./ui/... -update
 
 .PHONY: pictures

@@ -110,7 +110,7 @@ func Decide(checks []Check) (c Confidence, found bool) {
 
 // Finding is a failure signature that a cluster shows.
 type Finding struct {
-	Signature  string // id, DESIGN's table; an interface.
+	Signature  string // id, as the README lists them; other programs read it.
 	Confidence Confidence
 	Severity   Severity
 	Cluster    ClusterRef

@@ -129,6 +129,14 @@ type Ask struct {
 	Options []Option
 }
 
+// Offer is an article that can be walked for a finding.
+type Offer struct {
+	ID, Title, KB, Address string
+	// From says whose article it is, such as the folder that it was read from; empty for one
+	// that is built in.
+	From string
+}
+
 // DebtView is what was taken and has to be given back.
 type DebtView struct {
 	// What is taken, such as "patch on endpoints"; Where the object that it was taken from.

@@ -11,6 +11,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"vksmedic/model"
+	"vksmedic/model/lifecycle"
+	"vksmedic/model/text"
 	"vksmedic/ui/styles"
 )
 
@@ -23,7 +25,7 @@ type clusterView struct {
 
 func (v *clusterView) theList() *list                           { return &v.list }
 func (v *clusterView) room(_ *Model, _, h int) (top, lines int) { return 2, h - 2 }
-func (v *clusterView) cluster() model.ClusterRef                { return v.ref }
+func (v *clusterView) place() model.Place                       { return inCluster(v.ref) }
 func (v *clusterView) click(m *Model, _, y int) tea.Cmd         { return m.clickList(v, y) }
 func (v *clusterView) wheel(m *Model, down bool)                { m.wheelList(v, down) }
 func (v *clusterView) name() string                             { return clusterName(v.ref) }
@@ -73,10 +75,10 @@ func (m *Model) clusterNow(ref model.ClusterRef) *model.Cluster {
 func (v *clusterView) summary(m *Model, c *model.Cluster) string {
 	st := &m.styles
 	var parts []string
-	if paused(c) {
+	if lifecycle.Paused(c) {
 		parts = append(parts, st.Warn.Render("paused"))
 	}
-	cp := controlPlaneReplicas(c)
+	cp := lifecycle.ControlPlaneReplicas(c)
 	if cp.UpToDate != nil && cp.Desired != nil {
 		parts = append(parts, "control plane "+count32(cp.UpToDate)+" of "+count32(cp.Desired)+" up to date")
 	}
@@ -91,21 +93,11 @@ func (v *clusterView) summary(m *Model, c *model.Cluster) string {
 
 // etcdWords is how many etcd members are healthy and how many are needed.
 func etcdWords(c *model.Cluster) string {
-	well, all := 0, 0
-	for _, x := range c.Machines {
-		k := x.Conditions.Get("EtcdMemberHealthy")
-		if !x.ControlPlane || k == nil {
-			continue
-		}
-		all++
-		if k.Status == "True" {
-			well++
-		}
-	}
+	healthy, all, needed := lifecycle.EtcdMembers(c)
 	if all == 0 {
 		return ""
 	}
-	return fmt.Sprintf("etcd %d of %d, %d needed", well, all, all/2+1)
+	return fmt.Sprintf("etcd %d of %d, %d needed", healthy, all, needed)
 }
 
 func machineColumns() []column {
@@ -157,7 +149,7 @@ func (v *clusterView) rows(m *Model, w int) []row {
 			}
 			name := x.Name
 			rows = append(rows, row{
-				id: "machine " + name, target: &Target{Ref: x.Ref(), Cluster: c.Ref},
+				id: "machine " + name, target: &Target{Ref: x.Ref(), In: onSupervisor()},
 				draw: func() string { return drawRow(cols, widths, cells[i]) },
 				open: func(m *Model) tea.Cmd { return m.push(&machineView{ref: c.Ref, machine: name}) },
 			})
@@ -187,7 +179,7 @@ func (v *clusterView) rows(m *Model, w int) []row {
 func (v *clusterView) owner(m *Model, c *model.Cluster, name string, ref model.ObjectRef, r model.Replicas, isPaused bool, conditions model.Generations) row {
 	st := &m.styles
 	s := st.Strong.Render(name) + "   " + replicasWords(r)
-	if behind(r) {
+	if lifecycle.Behind(r) {
 		s += st.Accent.Render("   " + count32(r.UpToDate) + " of " + count32(r.Desired) + " up to date")
 	}
 	if isPaused {
@@ -200,7 +192,7 @@ func (v *clusterView) owner(m *Model, c *model.Cluster, name string, ref model.O
 		s += st.Warn.Render("   remediating")
 	}
 	return row{
-		id: ref.String(), text: s, target: &Target{Ref: ref, Cluster: c.Ref},
+		id: ref.String(), text: s, target: &Target{Ref: ref, In: onSupervisor()},
 		open: func(m *Model) tea.Cmd { return m.push(&conditionsView{ref: c.Ref, object: ref}) },
 	}
 }
@@ -226,10 +218,10 @@ func (v *clusterView) machineCells(m *Model, c *model.Cluster, x *model.Machine,
 	if len(x.Addresses) > 0 {
 		address = clean(x.Addresses[0])
 	}
-	started, note := since(now, x.Created), []string{}
-	if word, at := stage(x); word != "" {
-		started, note = since(now, x.Deleting), append(note, word)
-		if a := since(now, at); a != started && a != "?" {
+	started, note := text.Since(now, x.Created), []string{}
+	if d := lifecycle.StageOf(x); d.Stage != lifecycle.NotDeleting {
+		started, note = text.Since(now, d.Begun), append(note, d.Stage.Words())
+		if a := text.Since(now, d.Since); a != started && a != "?" {
 			note[0] += " " + a
 		}
 	}
@@ -285,7 +277,7 @@ func (v *clusterView) around(m *Model, c *model.Cluster, w int) []row {
 		r := row{text: s + words}
 		if meta != nil {
 			ref := meta.Ref()
-			r.id, r.target = ref.String(), &Target{Ref: ref, Cluster: c.Ref}
+			r.id, r.target = ref.String(), &Target{Ref: ref, In: onSupervisor()}
 			if conditions {
 				r.open = func(m *Model) tea.Cmd { return m.push(&conditionsView{ref: c.Ref, object: ref}) }
 			}
@@ -357,7 +349,7 @@ func (v *clusterView) around(m *Model, c *model.Cluster, w int) []row {
 			ref.Kind = "PodDisruptionBudget"
 		}
 		rows = append(rows, row{
-			id: "budget " + ref.String(), target: &Target{Ref: ref, Cluster: c.Ref, Workload: true},
+			id: "budget " + ref.String(), target: &Target{Ref: ref, In: inCluster(c.Ref)},
 			text: pad("budget", 16, false) + " " + style.Render(cutEnd(words, max(10, w-18))),
 		})
 	}
@@ -370,7 +362,7 @@ func (v *clusterView) around(m *Model, c *model.Cluster, w int) []row {
 		if !have[n.Name] {
 			ref := n.Ref()
 			rows = append(rows, row{
-				id: "node " + n.Name, target: &Target{Ref: ref, Cluster: c.Ref, Workload: true},
+				id: "node " + n.Name, target: &Target{Ref: ref, In: inCluster(c.Ref)},
 				text: pad("node", 16, false) + " " + st.Warn.Render(clean(n.Name)+"   no Machine has it"),
 			})
 		}

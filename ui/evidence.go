@@ -15,12 +15,12 @@ import (
 // and what to do.
 type evidence struct {
 	list list
-	ref  model.ClusterRef
+	at   model.Place
 	id   string // the finding's Key.
 }
 
 func (v *evidence) finding(m *Model) *model.Finding {
-	all := m.findingsOf(v.ref)
+	all := m.findingsOf(v.at)
 	for i := range all {
 		if all[i].Key() == v.id {
 			return &all[i]
@@ -30,31 +30,28 @@ func (v *evidence) finding(m *Model) *model.Finding {
 }
 
 // findingsOf are those of a cluster, or of the Supervisor as a whole.
-func (m *Model) findingsOf(ref model.ClusterRef) []model.Finding {
-	if c := m.clusterNow(ref); c != nil {
-		return c.Findings
-	}
-	if m.snap != nil && ref == (model.ClusterRef{}) {
+func (m *Model) findingsOf(at model.Place) []model.Finding {
+	switch {
+	case m.snap == nil:
+	case at.Kind == model.PlaceSupervisor:
 		return m.snap.General
+	case at.Kind == model.PlaceCluster:
+		if c := m.snap.Cluster(at.Cluster); c != nil {
+			return c.Findings
+		}
 	}
 	return nil
 }
 
 func (v *evidence) theList() *list                   { return &v.list }
-func (v *evidence) cluster() model.ClusterRef        { return v.ref }
+func (v *evidence) place() model.Place               { return v.at }
 func (v *evidence) click(m *Model, _, y int) tea.Cmd { return m.clickList(v, y) }
 func (v *evidence) wheel(m *Model, down bool)        { m.wheelList(v, down) }
-func (v *evidence) name() string                     { return clusterName(v.ref) }
+func (v *evidence) name() string                     { return placeName(v.at) }
 
 func (v *evidence) room(m *Model, w, h int) (top, lines int) {
 	top = len(v.head(m, w))
 	return top, max(3, h-top-evidenceDetail(h))
-}
-
-// walkable says whether there is a fix to walk: an article, and somebody who can walk it.
-func (v *evidence) walkable(m *Model) bool {
-	f := v.finding(m)
-	return f != nil && f.Article != "" && m.o.Wizard != nil && m.o.Where.Dump == ""
 }
 
 func (v *evidence) bindings(m *Model) []key.Binding {
@@ -64,7 +61,7 @@ func (v *evidence) bindings(m *Model) []key.Binding {
 		return []key.Binding{k.Back, k.Refresh}
 	}
 	var out []key.Binding
-	if v.walkable(m) {
+	if len(m.offersOf(f)) > 0 {
 		out = append(out, k.Walk)
 	}
 	out = append(out, k.Copy, k.YAML, k.Describe)
@@ -90,10 +87,7 @@ func (v *evidence) key(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) {
 	}
 	switch {
 	case key.Matches(k, m.keys.Walk):
-		if !v.walkable(m) {
-			return m.say(false, v.whyNot(m, f)), true
-		}
-		return m.beginWalk(f), true
+		return m.walkFinding(f), true
 	case key.Matches(k, m.keys.Copy):
 		return m.copy("the evidence", v.plain(m, f)), true
 	case key.Matches(k, m.keys.Unknown):
@@ -114,7 +108,11 @@ func subject(f *model.Finding) *Target {
 	if len(f.Subjects) == 0 {
 		return nil
 	}
-	return &Target{Ref: f.Subjects[0], Cluster: f.Cluster, Workload: inWorkload(f.Subjects[0].Kind)}
+	in := onSupervisor()
+	if inWorkload(f.Subjects[0].Kind) {
+		in = foundIn(f)
+	}
+	return &Target{Ref: f.Subjects[0], In: in}
 }
 
 func inWorkload(kind string) bool {
@@ -123,16 +121,6 @@ func inWorkload(kind string) bool {
 		return true
 	}
 	return false
-}
-
-func (v *evidence) whyNot(m *Model, f *model.Finding) string {
-	switch {
-	case m.o.Where.Dump != "":
-		return "a dump cannot be mended: start vksmedic against the Supervisor"
-	case f.Article == "":
-		return "there is no article to walk for this"
-	}
-	return "fixes cannot be walked here"
 }
 
 func checkID(i int, c *model.Check) string { return itoa(i) + " " + c.Name }
@@ -163,11 +151,11 @@ func (v *evidence) head(m *Model, w int) []string {
 	st := &m.styles
 	f := v.finding(m)
 	if f == nil {
-		words := []string{st.Strong.Render(clusterName(v.ref)), ""}
-		if v.ref != (model.ClusterRef{}) && m.clusterNow(v.ref) == nil {
+		words := []string{st.Strong.Render(placeName(v.at)), ""}
+		if v.at.Kind == model.PlaceCluster && m.clusterNow(v.at.Cluster) == nil {
 			return append(words, st.Muted.Render(signQuiet)+" this cluster is not there (any more)")
 		}
-		if len(m.findingsOf(v.ref)) > 0 {
+		if len(m.findingsOf(v.at)) > 0 {
 			return append(words, st.Ok.Render(signOk)+" this is not found any more; esc leads to what else is found here")
 		}
 		return append(words, st.Ok.Render(signOk)+" this is not found any more, and nothing else is flagged here")
@@ -177,7 +165,7 @@ func (v *evidence) head(m *Model, w int) []string {
 	if f.KB != "" {
 		right += " · KB " + clean(f.KB)
 	}
-	left := cutMiddle(clusterName(v.ref), max(12, w-width(right)-4))
+	left := cutMiddle(placeName(v.at), max(12, w-width(right)-4))
 	out := []string{st.Strong.Render(left) + strings.Repeat(" ", max(2, w-width(left)-width(right))) + st.Muted.Render(right)}
 	for i, l := range wrap(clean(f.Summary), w-2) {
 		if i == 0 {
@@ -192,7 +180,7 @@ func (v *evidence) head(m *Model, w int) []string {
 	}
 	var facts []string
 	if !f.Since.IsZero() {
-		facts = append(facts, "since "+exact(f.Since)+" ("+since(m.now(), f.Since)+")")
+		facts = append(facts, "since "+exact(f.Since)+" ("+text.Since(m.now(), f.Since)+")")
 	}
 	if m.o.Address != nil {
 		if a := clean(m.o.Address(f)); a != "" {
@@ -226,7 +214,7 @@ func (v *evidence) rows(m *Model, w int) []row {
 		}
 		age := ""
 		if !k.Seen.IsZero() {
-			age = since(now, k.Seen)
+			age = text.Since(now, k.Seen)
 		}
 		title := clean(k.Title)
 		if title == "" {
@@ -329,7 +317,7 @@ func (v *evidence) detail(m *Model, f *model.Finding, w, h, below int) []string 
 // plain is the evidence as text, for a ticket.
 func (v *evidence) plain(m *Model, f *model.Finding) string {
 	var b strings.Builder
-	b.WriteString(clusterName(f.Cluster) + ": " + clean(f.Summary) + "\n")
+	b.WriteString(placeName(v.at) + ": " + clean(f.Summary) + "\n")
 	b.WriteString(string(f.Severity) + ", " + string(f.Confidence))
 	if f.KB != "" {
 		b.WriteString(", KB " + clean(f.KB))

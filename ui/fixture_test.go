@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -127,7 +128,7 @@ func stuck() *model.Cluster {
 	return c
 }
 
-// picture is a fleet as SCREENS has it: something of everything.
+// picture is a fleet in which every kind of trouble is to be seen.
 func picture() *model.Snapshot {
 	web := stuck()
 
@@ -176,19 +177,64 @@ type script struct {
 	apply   func(s *script) error
 	follow  func(ctx context.Context, report func(remedies.Progress)) error
 	pending []remedies.Pending
+	offers  []remedies.Offer
+	began   []string // articles.
+	forgot  []string
+	answers []string
+	answer  func(s *script) error
+	watch   func(ctx context.Context, changed func()) error
 	blocks  chan struct{} // closed by a follow that then waits for good.
 	hold    chan struct{} // entering the step holdAt waits for it.
 	holdAt  string
 }
 
-func (s *script) Pending(context.Context) ([]remedies.Pending, error) { return s.pending, nil }
+func (s *script) Pending(context.Context) ([]remedies.Pending, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]remedies.Pending(nil), s.pending...), nil
+}
 
-func (s *script) Begin(_ context.Context, f *model.Finding) (Walk, error) {
+func (s *script) Offers(f *model.Finding) []remedies.Offer {
+	if s.offers != nil || f.Signature != "kube-cert-agent-blocks-drain" {
+		return s.offers
+	}
+	return []remedies.Offer{{ID: "kube-cert-agent-blocks-drain", Title: "Let the drain skip the agent", KB: "410900"}}
+}
+
+func (s *script) Begin(_ context.Context, f *model.Finding, article string) (Walk, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.view.Cluster = f.Cluster
+	s.began = append(s.began, article)
 	return s, nil
 }
+
+func (s *script) Forget(id string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forgot = append(s.forgot, id)
+	s.pending = slices.DeleteFunc(slices.Clone(s.pending), func(p remedies.Pending) bool { return p.ID == id })
+	return nil
+}
+
+func (s *script) Watch(ctx context.Context, changed func()) error {
+	if s.watch != nil {
+		return s.watch(ctx, changed)
+	}
+	return nil
+}
+
+func (s *script) Answer(_ context.Context, id, text string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answers = append(s.answers, id+": "+text)
+	s.view.Ask = nil
+	if s.answer != nil {
+		return s.answer(s)
+	}
+	return nil
+}
+
 func (s *script) Resume(context.Context, string) (Walk, error) { return s, nil }
 
 func (s *script) View() remedies.View {

@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"vksmedic/model"
+	"vksmedic/model/lifecycle"
 	"vksmedic/model/text"
 	"vksmedic/ui/styles"
 )
@@ -87,9 +88,9 @@ func fleetRank(c *model.Cluster, now time.Time) int {
 	switch {
 	case silent(c, now) != "":
 		return rankSilent
-	case anyPaused(c):
+	case lifecycle.AnyPaused(c):
 		return rankPaused
-	case rollout(c, now) != "" || short(controlPlaneReplicas(c)) || short(workerReplicas(c)):
+	case lifecycle.MovementOf(c).Words != "" || lifecycle.Lacking(lifecycle.ControlPlaneReplicas(c)) || lifecycle.Lacking(lifecycle.WorkerReplicas(c)):
 		return rankMoving
 	}
 	return rankWell
@@ -134,8 +135,8 @@ func (f *fleet) prepare(m *Model) {
 			e.since = w.Since
 		}
 		if f.sort == sortVersion {
-			from, _ := versions(c)
-			e.from = numbers(from)
+			from, _ := lifecycle.Versions(c)
+			e.from = lifecycle.VersionNumbers(from)
 		}
 		f.entries = append(f.entries, e)
 		measure(f.natural, f.cells(m, &e, now))
@@ -197,7 +198,7 @@ func sinceOrder(a, b time.Time) int {
 	switch {
 	case a.Equal(b):
 		return 0
-	case before(a, b):
+	case !a.IsZero() && (b.IsZero() || a.Before(b)):
 		return -1
 	}
 	return 1
@@ -226,18 +227,18 @@ func (f *fleet) cells(m *Model, e *fleetEntry, now time.Time) []cell {
 			words = s
 		}
 	}
-	if c.Worst() != nil && anyPaused(c) {
+	if c.Worst() != nil && lifecycle.AnyPaused(c) {
 		words += ", paused"
 	}
-	cp, workers := controlPlaneReplicas(c), workerReplicas(c)
+	cp, workers := lifecycle.ControlPlaneReplicas(c), lifecycle.WorkerReplicas(c)
 	cpStyle, workersStyle := (*styles.Style)(nil), (*styles.Style)(nil)
-	if short(cp) {
+	if lifecycle.Lacking(cp) {
 		cpStyle = &st.Warn
 	}
-	if short(workers) {
+	if lifecycle.Lacking(workers) {
 		workersStyle = &st.Warn
 	}
-	moving, movingStyle := rollout(c, now), (*styles.Style)(nil)
+	moving, movingStyle := movementWords(c, now), (*styles.Style)(nil)
 	if moving == "" {
 		moving, movingStyle = "—", &st.Muted
 	}
@@ -247,7 +248,7 @@ func (f *fleet) cells(m *Model, e *fleetEntry, now time.Time) []cell {
 	}
 	started := ""
 	if w := c.Worst(); w != nil {
-		started = since(now, w.Since)
+		started = text.Since(now, w.Since)
 	}
 	return []cell{
 		{sign, style}, {clusterName(c.Ref), nil}, {replicasWords(cp), cpStyle}, {replicasWords(workers), workersStyle},
@@ -352,11 +353,11 @@ func clusterTarget(c *model.Cluster) *Target {
 	if c.Object == nil {
 		return nil
 	}
-	return &Target{Ref: c.Object.Ref(), Cluster: c.Ref}
+	return &Target{Ref: c.Object.Ref(), In: onSupervisor()}
 }
 
 func (f *fleet) theList() *list                   { return &f.list }
-func (f *fleet) cluster() model.ClusterRef        { return model.ClusterRef{} }
+func (f *fleet) place() model.Place               { return model.Place{} }
 func (f *fleet) click(m *Model, _, y int) tea.Cmd { return m.clickList(f, y) }
 func (f *fleet) wheel(m *Model, down bool)        { m.wheelList(f, down) }
 func (f *fleet) name() string                     { return "" }

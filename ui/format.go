@@ -142,14 +142,6 @@ func clean(s string) string {
 	return text.Clean(text.Limit(s, most))
 }
 
-// since is how long ago t was, "?" where that is not known.
-func since(now, t time.Time) string {
-	if t.IsZero() || now.IsZero() {
-		return "?"
-	}
-	return text.Age(now.Sub(t))
-}
-
 // exact is a time as it stands in a detail.
 func exact(t time.Time) string {
 	if t.IsZero() {

@@ -28,7 +28,10 @@ type KeyMap struct {
 	Search, NextMatch, PrevMatch, Left, Right, Wrap key.Binding
 
 	// The wizard.
-	Apply, Next, Choose, PrevStep, ByHand, Undo, Look, Leave key.Binding
+	Apply, Next, Choose, Answer, PrevStep, ByHand, Undo, Look, Leave key.Binding
+
+	// The walks that were left.
+	PutAway key.Binding
 
 	// Lines that are typed into.
 	Accept, Cancel key.Binding
@@ -77,11 +80,14 @@ func Keys() *KeyMap {
 		Apply:    b("a", "apply what is previewed", "a"),
 		Next:     b("enter", "go on", "enter"),
 		Choose:   b("enter", "choose this", "enter"),
+		Answer:   b("enter", "answer the question", "enter"),
 		PrevStep: b("b", "step back", "b"),
 		ByHand:   b("h", "I did it by hand", "h"),
 		Undo:     b("u", "take back what was changed", "u"),
 		Look:     b("r", "look again", "r"),
 		Leave:    b("esc/q", "leave, nothing is lost", "esc", "q"),
+
+		PutAway: b("X", "put a walk away", "X"),
 
 		Accept: b("enter", "done", "enter"),
 		Cancel: b("esc", "cancel", "esc", "ctrl+c"),
@@ -102,7 +108,8 @@ func (k *KeyMap) Groups() []Group {
 		{"A cluster, a Machine, lists", []key.Binding{k.Open, k.Filter, k.YAML, k.Describe, k.Copy}},
 		{"The evidence", []key.Binding{k.Walk, k.Copy, k.YAML, k.Describe, k.Unknown}},
 		{"YAML, describe, logs", []key.Binding{k.Search, k.NextMatch, k.PrevMatch, k.Left, k.Right, k.Wrap, k.Copy}},
-		{"The wizard", []key.Binding{k.Next, k.Choose, k.Apply, k.PrevStep, k.ByHand, k.Undo, k.Look, k.YAML, k.Copy, k.Leave}},
+		{"The wizard", []key.Binding{k.Next, k.Choose, k.Answer, k.Apply, k.PrevStep, k.ByHand, k.Undo, k.Look, k.YAML, k.Copy, k.Leave}},
+		{"The walks that were left", []key.Binding{k.Open, k.PutAway, k.Copy}},
 		{"A line that is typed into", []key.Binding{k.Accept, k.Cancel}},
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"vksmedic/model"
+	"vksmedic/model/lifecycle"
 	"vksmedic/model/text"
 	"vksmedic/ui/styles"
 )
@@ -24,7 +25,7 @@ type machineView struct {
 
 func (v *machineView) theList() *list                           { return &v.list }
 func (v *machineView) room(_ *Model, _, h int) (top, lines int) { return 2, h - 2 }
-func (v *machineView) cluster() model.ClusterRef                { return v.ref }
+func (v *machineView) place() model.Place                       { return inCluster(v.ref) }
 func (v *machineView) click(m *Model, _, y int) tea.Cmd         { return m.clickList(v, y) }
 func (v *machineView) wheel(m *Model, down bool)                { m.wheelList(v, down) }
 func (v *machineView) name() string                             { return clean(v.machine) }
@@ -59,22 +60,22 @@ func (v *machineView) rows(m *Model, w int) []row {
 	st := &m.styles
 	now := m.now()
 	d := details{m: m, w: w, cluster: c.Ref}
-	d.object("Machine "+clean(x.Name), clean(x.Phase), &Target{Ref: x.Ref(), Cluster: c.Ref})
-	if word, at := stage(x); word != "" {
-		d.fact("deletion", st.Accent.Render(word)+" since "+exact(at)+", "+since(now, at)+"; deleted "+since(now, x.Deleting)+" ago")
+	d.object("Machine "+clean(x.Name), clean(x.Phase), &Target{Ref: x.Ref(), In: onSupervisor()})
+	if del := lifecycle.StageOf(x); del.Stage != lifecycle.NotDeleting {
+		d.fact("deletion", st.Accent.Render(del.Stage.Words())+" since "+exact(del.Since)+", "+text.Since(now, del.Since)+"; deleted "+text.Since(now, del.Begun)+" ago")
 	}
 	d.fact("version", clean(x.Version))
 	d.fact("owner", clean(strings.TrimSpace(x.Deployment+" "+x.Set)))
 	d.fact("failure", clean(strings.TrimSpace(x.FailureReason+" "+x.FailureMessage)))
 	d.fact("provider", clean(x.ProviderID))
 	d.fact("addresses", clean(strings.Join(x.Addresses, ", ")))
-	d.fact("created", exact(x.Created)+", "+since(now, x.Created)+" ago")
+	d.fact("created", exact(x.Created)+", "+text.Since(now, x.Created)+" ago")
 	d.fact("marks", strings.Join(machineMarks(x), ", "))
 	d.conditions(x.Conditions)
 	if vm := c.VM(x); vm != nil {
 		power, _ := vmWords(vm)
 		d.blank()
-		d.object("VirtualMachine "+clean(vm.Name), power, &Target{Ref: vm.Ref(), Cluster: c.Ref})
+		d.object("VirtualMachine "+clean(vm.Name), power, &Target{Ref: vm.Ref(), In: onSupervisor()})
 		d.fact("host", clean(vm.Host))
 		d.fact("address", clean(vm.Address))
 		d.fact("id", clean(strings.TrimSpace(vm.MoID+"  BIOS "+vm.BiosUUID)))
@@ -87,7 +88,7 @@ func (v *machineView) rows(m *Model, w int) []row {
 	for _, im := range c.InfraMachines {
 		if im.Name == x.Infra.Name {
 			d.blank()
-			d.object(clean(im.Kind)+" "+clean(im.Name), clean(im.Phase), &Target{Ref: im.Ref(), Cluster: c.Ref})
+			d.object(clean(im.Kind)+" "+clean(im.Name), clean(im.Phase), &Target{Ref: im.Ref(), In: onSupervisor()})
 			d.fact("failure", clean(strings.TrimSpace(im.FailureReason+" "+im.FailureText)))
 			d.conditions(im.Conditions)
 		}
@@ -189,7 +190,7 @@ func (d *details) list(all model.Conditions) {
 		}
 		s := style.Render(sign) + " " + pad(cutMiddle(clean(c.Type), 26), 27, false) + conditionWords(c.Type, c.Status)
 		if !c.Since.IsZero() {
-			s += st.Muted.Render("  " + since(now, c.Since))
+			s += st.Muted.Render("  " + text.Since(now, c.Since))
 		}
 		quiet := conditionTone(c.Type, c.Status) == model.Yes
 		if c.Reason != "" && !quiet {
@@ -244,7 +245,7 @@ func (d *details) node(c *model.Cluster, x *model.Machine) {
 	if ref.Kind == "" {
 		ref.Kind = "Node"
 	}
-	d.object("Node "+clean(n.Name), word, &Target{Ref: ref, Cluster: c.Ref, Workload: true})
+	d.object("Node "+clean(n.Name), word, &Target{Ref: ref, In: inCluster(c.Ref)})
 	if n.Unschedulable {
 		d.fact("cordoned", "no new pods are scheduled on it")
 	}
@@ -281,7 +282,7 @@ func (d *details) pods(c *model.Cluster, node string) {
 			state = clean(p.Waiting)
 		}
 		note, style := podNote(st, c, p, now)
-		cells[i] = []cell{{clean(p.Namespace + "/" + p.Name), nil}, {state, nil}, {since(now, p.Created), &st.Muted}, {note, style}}
+		cells[i] = []cell{{clean(p.Namespace + "/" + p.Name), nil}, {state, nil}, {text.Since(now, p.Created), &st.Muted}, {note, style}}
 		measure(natural, cells[i])
 	}
 	widths := columnWidths(cols, natural, d.w-3)
@@ -291,7 +292,7 @@ func (d *details) pods(c *model.Cluster, node string) {
 			ref.Kind = "Pod"
 		}
 		d.rows = append(d.rows, row{
-			id: ref.String(), target: &Target{Ref: ref, Cluster: c.Ref, Workload: true},
+			id: ref.String(), target: &Target{Ref: ref, In: inCluster(c.Ref)},
 			draw: func() string { return "  " + drawRow(cols, widths, cells[i]) },
 		})
 	}
@@ -301,7 +302,7 @@ func (d *details) pods(c *model.Cluster, node string) {
 func podNote(st *styles.Styles, c *model.Cluster, p *model.Pod, now time.Time) (string, *styles.Style) {
 	switch {
 	case !p.Deleting.IsZero():
-		return "terminating since " + since(now, p.Deleting), &st.Warn
+		return "terminating since " + text.Since(now, p.Deleting), &st.Warn
 	case p.Mirror:
 		return "static, not drained", &st.Muted
 	case p.DaemonSet:
@@ -326,7 +327,7 @@ type conditionsView struct {
 
 func (v *conditionsView) theList() *list                           { return &v.list }
 func (v *conditionsView) room(_ *Model, _, h int) (top, lines int) { return 2, h - 2 }
-func (v *conditionsView) cluster() model.ClusterRef                { return v.ref }
+func (v *conditionsView) place() model.Place                       { return inCluster(v.ref) }
 func (v *conditionsView) click(m *Model, _, y int) tea.Cmd         { return m.clickList(v, y) }
 func (v *conditionsView) wheel(m *Model, down bool)                { m.wheelList(v, down) }
 func (v *conditionsView) name() string                             { return clean(v.object.Name) }
@@ -358,11 +359,11 @@ func (v *conditionsView) rows(m *Model, w int) []row {
 		if meta.Ref() != v.object {
 			return
 		}
-		d.object(clean(meta.Kind)+" "+clean(meta.Name), "", &Target{Ref: v.object, Cluster: c.Ref})
+		d.object(clean(meta.Kind)+" "+clean(meta.Name), "", &Target{Ref: v.object, In: onSupervisor()})
 		for i := 0; i+1 < len(facts); i += 2 {
 			d.fact(facts[i], clean(facts[i+1]))
 		}
-		d.fact("created", exact(meta.Created)+", "+since(m.now(), meta.Created)+" ago")
+		d.fact("created", exact(meta.Created)+", "+text.Since(m.now(), meta.Created)+" ago")
 		d.conditions(g)
 	}
 	if c.Object != nil {

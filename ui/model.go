@@ -46,7 +46,7 @@ type Model struct {
 
 	commands []remedies.Command
 	log      []LogLine
-	attended model.ClusterRef
+	attended model.Place
 	quitting bool
 	// capturing is how far the capture is that is being written; nil when none is.
 	capturing <-chan string
@@ -67,8 +67,9 @@ type screen interface {
 	draw(m *Model, w, h int) []string
 	click(m *Model, x, y int) tea.Cmd
 	wheel(m *Model, down bool)
-	// cluster is the one that is being looked at, for the probes to look closely.
-	cluster() model.ClusterRef
+	// place is where one looks at, for the probes to look closely; no place where that is
+	// nowhere in particular.
+	place() model.Place
 }
 
 // Messages. What a command found out comes back as one of these.
@@ -139,9 +140,11 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		case !ok:
 		case s == m.top():
 			// What the next View draws is known here: the preview's arming begins with it.
-			cmd = batch(cmd, w.layPreview(m))
+			w.layOptions(m)
+			cmd = batch(batch(cmd, w.layPreview(m)), w.watch(m))
 		default:
 			w.arm.cover()
+			cmd = batch(cmd, w.watch(m))
 		}
 	}
 	return m, batch(cmd, m.attend())
@@ -349,18 +352,18 @@ func (m *Model) refresh() tea.Cmd {
 	return m.say(false, "looking again")
 }
 
-// attend tells the probes which cluster is open.
+// attend tells the probes where one looks.
 func (m *Model) attend() tea.Cmd {
-	ref := m.top().cluster()
-	if ref == m.attended {
+	at := m.top().place()
+	if at == m.attended {
 		return nil
 	}
-	m.attended = ref
+	m.attended = at
 	if m.o.Attend == nil {
 		return nil
 	}
 	attend := m.o.Attend
-	return guard("attending to a cluster", func() tea.Msg { attend(ref); return nil })
+	return guard("telling where one looks", func() tea.Msg { attend(at); return nil })
 }
 
 // say shows a sentence for a while.

@@ -30,14 +30,11 @@ type Where struct {
 	Insecure bool
 }
 
-// Target is an object that can be opened: one of the Supervisor's, or one inside a
-// workload cluster.
+// Target is an object that can be opened, and the place whose API it is read from: the
+// Supervisor or a workload cluster.
 type Target struct {
 	Ref model.ObjectRef
-	// Cluster is the cluster it belongs to; Workload says that it is read from that
-	// cluster's own API server.
-	Cluster  model.ClusterRef
-	Workload bool
+	In  model.Place
 }
 
 // Reader reads an object live and whole. Both return text for people; they are
@@ -52,8 +49,15 @@ type Wizard interface {
 	// Pending are the walks that were left before their end, those that
 	// cannot be picked up here included.
 	Pending(ctx context.Context) ([]remedies.Pending, error)
-	Begin(ctx context.Context, f *model.Finding) (Walk, error)
+	// Offers are the articles that can be walked for a finding, the one to take first; empty
+	// where there is none. It does no I/O.
+	Offers(f *model.Finding) []remedies.Offer
+	// Begin begins a walk for a finding through the article with this id, one of its offers.
+	Begin(ctx context.Context, f *model.Finding, article string) (Walk, error)
 	Resume(ctx context.Context, id string) (Walk, error)
+	// Forget ends a walk without doing anything: it is not pending any more, and what it
+	// changed stays as it is.
+	Forget(id string) error
 }
 
 // Walk is one finding on its way through an article.
@@ -68,6 +72,12 @@ type Walk interface {
 	// neither writes anything, both may have to wait for what is under way.
 	Back()
 	Undo(ctx context.Context) error
+	// Watch looks who else is at work while a preview is open, and calls changed when View is
+	// another. It writes nothing and blocks until ctx ends.
+	Watch(ctx context.Context, changed func()) error
+	// Answer answers the question with this id, the one of View: with the id of an option,
+	// or with what was typed. After that the step is entered again.
+	Answer(ctx context.Context, id, text string) error
 	// Apply changes something: exactly what the preview with this token showed.
 	Apply(ctx context.Context, token, typed string) error
 	// ByHand verifies what the engineer did elsewhere.
@@ -95,10 +105,10 @@ type Options struct {
 	Where Where
 	// Snapshots are drawn as they come, at most ten a second; the newest counts.
 	Snapshots <-chan *model.Snapshot
-	// Refresh looks again now; Attend says which cluster is open on the screen (the
-	// zero ClusterRef: none). Both return at once.
+	// Refresh looks again now; Attend says where one looks: at a cluster, at the
+	// Supervisor, or at no place in particular. Both return at once.
 	Refresh func()
-	Attend  func(model.ClusterRef)
+	Attend  func(model.Place)
 	Reader  Reader
 	Wizard  Wizard
 	// Capture writes all that is looked at into a file, which takes a while, tells report in a few words

@@ -1,15 +1,20 @@
 package ui
 
 import (
+	"slices"
+	"strings"
+
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"vksmedic/model"
+	"vksmedic/model/text"
 	"vksmedic/remedies"
+	"vksmedic/ui/styles"
 )
 
 // pendingView lists the walks that were left before their end: by esc, by a crash,
-// on another day. It comes up by itself at the start where there are any.
+// on another day. It comes up by itself at the start where there are any of this Supervisor.
 type pendingView struct {
 	plainList
 	pending []remedies.Pending
@@ -28,6 +33,14 @@ func (m *Model) askPending(start bool) tea.Cmd {
 }
 
 func (m *Model) gotPending(msg pendingMsg) tea.Cmd {
+	if msg.start {
+		// Those of another Supervisor wait until somebody works there.
+		msg.pending = slices.DeleteFunc(msg.pending, func(p remedies.Pending) bool { return p.Elsewhere || p.Open })
+	}
+	if v, ok := m.top().(*pendingView); ok && msg.err == nil {
+		v.pending = msg.pending
+		return nil
+	}
 	switch {
 	case msg.err != nil:
 		return m.say(true, msg.err.Error())
@@ -46,39 +59,172 @@ func (v *pendingView) click(m *Model, _, y int) tea.Cmd   { return m.clickList(v
 func (v *pendingView) wheel(m *Model, down bool)          { m.wheelList(v, down) }
 func (v *pendingView) room(_ *Model, _, h int) (int, int) { return 3, h - 3 }
 func (v *pendingView) bindings(m *Model) []key.Binding {
-	return append([]key.Binding{m.keys.Open, m.keys.Back}, m.keys.moves()...)
+	out := []key.Binding{m.keys.Open, m.keys.PutAway}
+	if slices.ContainsFunc(v.pending, func(p remedies.Pending) bool { return len(p.Wrote) > 0 }) {
+		out = append(out, m.keys.Copy)
+	}
+	return append(append(out, m.keys.Back), m.keys.moves()...)
 }
-func (v *pendingView) key(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) { return m.onList(v, k) }
+
+func (v *pendingView) key(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) {
+	p, wrote := v.selected(m)
+	switch {
+	case key.Matches(k, m.keys.PutAway):
+		if p == nil {
+			return nil, true
+		}
+		return m.askPutAway(p), true
+	case key.Matches(k, m.keys.Copy):
+		if s := takeBack(p, wrote); s != "" {
+			return m.copy("what takes it back", s), true
+		}
+		return m.say(false, "there is no command to copy"), true
+	}
+	return m.onList(v, k)
+}
+
+// selected is the walk that one is on, and the change of it; nil on its other lines.
+func (v *pendingView) selected(m *Model) (*remedies.Pending, *remedies.Wrote) {
+	r := v.list.selected(v.rows(m, lay(m.w, m.h).body.w))
+	if r == nil {
+		return nil, nil
+	}
+	for i := range v.pending {
+		p := &v.pending[i]
+		if r.id == p.ID {
+			return p, nil
+		}
+		for j := range p.Wrote {
+			if r.id == wroteID(p, j) {
+				return p, &p.Wrote[j]
+			}
+		}
+	}
+	return nil, nil
+}
+
+func wroteID(p *remedies.Pending, i int) string { return p.ID + " wrote " + itoa(i) }
+
+// takeBack is the command that takes one change back, or, where none is given, the commands
+// for all of a walk, the newest first.
+func takeBack(p *remedies.Pending, wrote *remedies.Wrote) string {
+	switch {
+	case wrote != nil:
+		return wrote.TakeBack
+	case p == nil:
+		return ""
+	}
+	var all []string
+	for _, x := range slices.Backward(p.Wrote) {
+		if x.TakeBack != "" {
+			all = append(all, x.TakeBack)
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+// askPutAway has it confirmed that a walk is not pending any more.
+func (m *Model) askPutAway(p *remedies.Pending) tea.Cmd {
+	if p.Open {
+		return m.say(true, "it is open in this window: leave it first")
+	}
+	id, wiz, ctx := p.ID, m.o.Wizard, m.ctx
+	return m.ask(prompt{
+		label: "Type yes to put this walk away; what it changed stays as it is:",
+		accept: func(m *Model, s string) tea.Cmd {
+			if strings.TrimSpace(s) != "yes" {
+				return m.say(false, "it stays in the list")
+			}
+			return guard("putting a walk away", func() tea.Msg {
+				if err := wiz.Forget(id); err != nil {
+					return pendingMsg{err: err}
+				}
+				left, err := wiz.Pending(ctx)
+				return pendingMsg{pending: left, err: err}
+			})
+		},
+	}, "")
+}
 
 func (v *pendingView) rows(m *Model, w int) []row {
 	st := &m.styles
+	if len(v.pending) == 0 {
+		return []row{line(st.Ok.Render(signOk) + " no fix was left before its end")}
+	}
 	var rows []row
 	for i := range v.pending {
 		p := &v.pending[i]
 		sign, style := signHere, &st.Accent
 		open := func(m *Model) tea.Cmd { return m.resumeWalk(p) }
-		if p.Refused != "" {
+		switch {
+		case p.Open:
+			open = func(m *Model) tea.Cmd { return m.showWalk(p) }
+		case p.Refused != "" || p.Elsewhere:
 			sign, style = signQuiet, &st.Muted
-			open = func(m *Model) tea.Cmd { return m.say(true, p.Refused) }
+			open = func(m *Model) tea.Cmd { return m.say(true, whyNotHere(p)) }
 		}
-		head := style.Render(sign) + " " + st.Strong.Render(clusterName(p.Cluster)) + "  " + clean(p.Title)
+		head := style.Render(sign) + " " + st.Strong.Render(pendingPlace(p)) + "  " + clean(p.Title)
 		if p.Target != "" {
 			head += "  " + clean(p.Target)
 		}
 		rows = append(rows, row{id: p.ID, text: cutEnd(head, w-1), open: open})
-		detail := "left at: " + clean(p.Step)
-		if !p.Last.IsZero() {
-			detail += "   " + exact(p.Last) + ", " + since(m.o.Now(), p.Last) + " ago"
+		var detail []string
+		if p.Step != "" {
+			detail = append(detail, "left at: "+clean(p.Step))
 		}
-		rows = append(rows, line("  "+st.Muted.Render(cutEnd(detail, w-4))))
-		if p.Refused != "" {
-			for _, l := range wrap(clean(p.Refused), w-5) {
-				rows = append(rows, line("  "+st.Warn.Render(l)))
+		if !p.Last.IsZero() {
+			detail = append(detail, exact(p.Last)+", "+text.Since(m.o.Now(), p.Last)+" ago")
+		}
+		if len(detail) > 0 {
+			rows = append(rows, line("  "+st.Muted.Render(cutEnd(strings.Join(detail, "   "), w-4))))
+		}
+		say := func(style *styles.Style, s string) {
+			for _, l := range wrap(clean(s), w-5) {
+				rows = append(rows, line("  "+style.Render(l)))
+			}
+		}
+		switch {
+		case p.Open:
+			say(&st.Accent, "open in this window")
+		case p.Elsewhere:
+			say(&st.Muted, "of another Supervisor: "+strings.Join(slices.DeleteFunc([]string{p.Server, p.Context}, func(s string) bool { return s == "" }), ", context "))
+		case p.Refused != "":
+			say(&st.Warn, p.Refused)
+		}
+		for j := range p.Wrote {
+			x := &p.Wrote[j]
+			s := "wrote: " + clean(x.How+" "+x.Object) + st.Muted.Render("  "+exact(x.At))
+			rows = append(rows, row{id: wroteID(p, j), text: "  " + s})
+			if x.TakeBack == "" {
+				rows = append(rows, line("    "+st.Muted.Render("nothing takes this back")))
+				continue
+			}
+			lead := "    $ "
+			for part := range strings.SplitSeq(text.CleanLines(text.Limit(x.TakeBack, longestLine)), "\n") {
+				for _, l := range wrapHard(part, w-8) {
+					rows = append(rows, line(st.Muted.Render(lead+l)))
+					lead = "      "
+				}
 			}
 		}
 		rows = append(rows, line(""))
 	}
 	return rows
+}
+
+// pendingPlace names the cluster of a walk; one whose journal cannot be read has none.
+func pendingPlace(p *remedies.Pending) string {
+	if p.Cluster == (model.ClusterRef{}) {
+		return clean(p.ID)
+	}
+	return clusterName(p.Cluster)
+}
+
+func whyNotHere(p *remedies.Pending) string {
+	if p.Refused != "" {
+		return p.Refused
+	}
+	return "it belongs to another Supervisor: start vksmedic with context " + p.Context
 }
 
 func (v *pendingView) draw(m *Model, w, h int) []string {
@@ -93,14 +239,116 @@ func (v *pendingView) draw(m *Model, w, h int) []string {
 // resumeWalk picks a walk up.
 func (m *Model) resumeWalk(p *remedies.Pending) tea.Cmd {
 	id, wiz := p.ID, m.o.Wizard
-	m.stack = []screen{m.fleet}
-	w := &wizard{title: p.Title, ref: p.Cluster, busy: "looking where it was left …"}
-	return batch(m.push(w), w.start(m, func() (Walk, error) { return wiz.Resume(m.ctx, id) }))
+	w := &wizard{title: p.Title, at: walkPlace(p.Cluster), busy: "looking where it was left …"}
+	return batch(m.home(w), w.start(m, func() (Walk, error) { return wiz.Resume(m.ctx, id) }))
 }
 
-// beginWalk starts the article of a finding.
-func (m *Model) beginWalk(f *model.Finding) tea.Cmd {
+// showWalk goes to the wizard of this window that has the walk open.
+func (m *Model) showWalk(p *remedies.Pending) tea.Cmd {
+	for i, s := range m.stack {
+		if w, ok := s.(*wizard); ok && w.view.ID == p.ID {
+			m.stack = m.stack[:i+1]
+			return nil
+		}
+	}
+	return m.say(false, "it is open in this window, and being left")
+}
+
+// walkPlace is where a walk is at work. One that names no cluster mends the Supervisor.
+func walkPlace(c model.ClusterRef) model.Place {
+	if c == (model.ClusterRef{}) {
+		return onSupervisor()
+	}
+	return inCluster(c)
+}
+
+// offersOf are the articles that can be walked for a finding.
+func (m *Model) offersOf(f *model.Finding) []remedies.Offer {
+	if f == nil || m.o.Wizard == nil || m.o.Where.Dump != "" {
+		return nil
+	}
+	return m.o.Wizard.Offers(f)
+}
+
+// walkFinding begins the article of a finding, or asks which where there are several.
+func (m *Model) walkFinding(f *model.Finding) tea.Cmd {
+	offers := m.offersOf(f)
+	switch len(offers) {
+	case 0:
+		return m.say(false, m.whyNoWalk())
+	case 1:
+		return m.beginWalk(f, offers[0].ID)
+	}
+	return m.push(&offersView{f: f, offers: offers})
+}
+
+func (m *Model) whyNoWalk() string {
+	switch {
+	case m.o.Where.Dump != "":
+		return "a dump cannot be mended: start vksmedic against the Supervisor"
+	case m.o.Wizard == nil:
+		return "fixes cannot be walked here"
+	}
+	return "there is no article to walk for this"
+}
+
+// beginWalk begins one article for a finding.
+func (m *Model) beginWalk(f *model.Finding, article string) tea.Cmd {
 	wiz := m.o.Wizard
-	w := &wizard{title: f.Summary, ref: f.Cluster, busy: "opening the article …"}
-	return batch(m.push(w), w.start(m, func() (Walk, error) { return wiz.Begin(m.ctx, f) }))
+	w := &wizard{title: f.Summary, at: foundIn(f), busy: "opening the article …"}
+	return batch(m.push(w), w.start(m, func() (Walk, error) { return wiz.Begin(m.ctx, f, article) }))
+}
+
+// offersView lets one choose among the articles of a finding.
+type offersView struct {
+	plainList
+	f      *model.Finding
+	offers []remedies.Offer
+}
+
+func (v *offersView) name() string                       { return "articles" }
+func (v *offersView) place() model.Place                 { return foundIn(v.f) }
+func (v *offersView) click(m *Model, _, y int) tea.Cmd   { return m.clickList(v, y) }
+func (v *offersView) wheel(m *Model, down bool)          { m.wheelList(v, down) }
+func (v *offersView) room(_ *Model, _, h int) (int, int) { return 3, h - 3 }
+func (v *offersView) bindings(m *Model) []key.Binding {
+	return append([]key.Binding{m.keys.Walk, m.keys.Back}, m.keys.moves()...)
+}
+func (v *offersView) key(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) { return m.onList(v, k) }
+
+func (v *offersView) rows(m *Model, w int) []row {
+	st := &m.styles
+	var rows []row
+	for i := range v.offers {
+		o := &v.offers[i]
+		rows = append(rows, row{id: o.ID + " " + o.From, text: cutEnd(signHere+" "+st.Strong.Render(clean(o.Title)), w-1), open: func(m *Model) tea.Cmd {
+			// The list is done with: esc leads from the walk to the finding.
+			return batch(m.pop(), m.beginWalk(v.f, o.ID))
+		}})
+		whose := "built in"
+		if o.From != "" {
+			whose = "from " + clean(o.From)
+		}
+		if o.KB != "" {
+			whose += " · KB " + clean(o.KB)
+		}
+		for _, s := range []string{whose, clean(o.Address)} {
+			for _, l := range wrap(s, w-5) {
+				if l != "" {
+					rows = append(rows, line("  "+st.Muted.Render(l)))
+				}
+			}
+		}
+		rows = append(rows, line(""))
+	}
+	return rows
+}
+
+func (v *offersView) draw(m *Model, w, h int) []string {
+	st := &m.styles
+	return m.drawList(v, []string{
+		st.Strong.Render("Several articles are for this: which one?"),
+		st.Muted.Render(clean(v.f.Summary)),
+		"",
+	}, w, h)
 }

@@ -18,6 +18,8 @@ type prompt struct {
 	change func(m *Model, s string)
 	accept func(m *Model, s string) tea.Cmd
 	cancel func(m *Model)
+	// secret says that the text is not drawn.
+	secret bool
 	// hint is what stands behind the text, for the text as it is.
 	hint func(s string) string
 }
@@ -30,6 +32,9 @@ func (m *Model) ask(p prompt, value string) tea.Cmd {
 	in.SetVirtualCursor(false)
 	in.SetValue(value)
 	in.CursorEnd()
+	if p.secret {
+		in.EchoMode = textinput.EchoPassword
+	}
 	cmd := in.Focus()
 	p.input = in
 	m.prompt = &p
@@ -55,7 +60,8 @@ func (p *prompt) key(m *Model, k tea.KeyPressMsg) tea.Cmd {
 }
 
 func (p *prompt) paste(m *Model, msg tea.PasteMsg) tea.Cmd {
-	return p.feed(m, tea.PasteMsg{Content: clean(msg.Content)})
+	// The end of the line that was copied is not part of a name or a password.
+	return p.feed(m, tea.PasteMsg{Content: clean(strings.TrimRight(msg.Content, "\r\n"))})
 }
 
 func (p *prompt) feed(m *Model, msg tea.Msg) tea.Cmd {

@@ -138,4 +138,4 @@ type plainList struct{ list list }
 
 func (p *plainList) theList() *list                     { return &p.list }
 func (p *plainList) room(_ *Model, _, h int) (int, int) { return 0, h }
-func (p *plainList) cluster() model.ClusterRef          { return model.ClusterRef{} }
+func (p *plainList) place() model.Place                 { return model.Place{} }

@@ -84,13 +84,13 @@ func TestRescueByKeys(t *testing.T) {
 				report(remedies.Progress{Done: true, Last: "the Machine is gone"})
 				return nil
 			}
-			attended := make(chan model.ClusterRef, 100)
-			x := start(t, size[0], size[1], Options{Snapshots: feed(picture()), Wizard: s, Attend: func(r model.ClusterRef) { attended <- r }})
+			attended := make(chan model.Place, 100)
+			x := start(t, size[0], size[1], Options{Snapshots: feed(picture()), Wizard: s, Attend: func(p model.Place) { attended <- p }})
 			x.WaitFor("agent blocks drain", "team-a/web")
 			x.Keys("enter")
 			x.WaitFor("control plane 2 of 3", "web-cp-x7k2p")
-			if r := <-attended; r.Name != "web" {
-				t.Errorf("attended to %v", r)
+			if p := <-attended; p != model.InCluster("", model.ClusterRef{Namespace: "team-a", Name: "web"}) {
+				t.Errorf("attended to %v", p)
 			}
 			x.Keys("enter")
 			x.WaitFor("KB 410900", "no rule lets it pass")
@@ -349,7 +349,7 @@ func TestReadingObjects(t *testing.T) {
 	x.WaitFor("web-cp-x7k2p")
 	x.Keys("j", "j", "j", "j", "y")
 	x.WaitFor("kind: Machine", "line3: value")
-	if got := <-asked; got.Ref.Kind != "Machine" || got.Ref.Name != "web-cp-x7k2p" || got.Workload {
+	if got := <-asked; got.Ref.Kind != "Machine" || got.Ref.Name != "web-cp-x7k2p" || got.In.Kind != model.PlaceSupervisor {
 		t.Errorf("asked for %+v", got)
 	}
 	x.Keys("/")

@@ -294,11 +294,11 @@ func (m *Model) findingRows(all []*model.Finding, w int, withCluster bool) []row
 		sign, style := m.severity(f.Severity)
 		name := ""
 		if withCluster {
-			name = clusterName(f.Cluster)
+			name = placeName(foundIn(f))
 		}
 		age := ""
 		if !f.Since.IsZero() {
-			age = since(now, f.Since)
+			age = text.Since(now, f.Since)
 		}
 		cells[i] = []cell{{sign, style}, {name, nil}, {clean(f.Summary), style}, {string(f.Confidence), &m.styles.Muted}, {age, &m.styles.Muted}}
 		measure(natural, cells[i])
@@ -314,12 +314,11 @@ func (m *Model) findingRows(all []*model.Finding, w int, withCluster bool) []row
 	rows := make([]row, 0, len(all))
 	for i, f := range all {
 		id := f.Key()
-		cluster := f.Cluster
 		rows = append(rows, row{
 			id:     "finding " + id,
 			draw:   func() string { return drawRow(cols, widths, cells[i]) },
 			target: subject(f),
-			open:   func(m *Model) tea.Cmd { return m.push(&evidence{ref: cluster, id: id}) },
+			open:   func(m *Model) tea.Cmd { return m.push(&evidence{at: foundIn(f), id: id}) },
 		})
 	}
 	return rows
@@ -334,7 +333,7 @@ type help struct {
 func (s *help) name() string                   { return "help" }
 func (s *help) click(*Model, int, int) tea.Cmd { return nil }
 func (s *help) wheel(m *Model, down bool)      { m.wheelList(s, down) }
-func (s *help) cluster() model.ClusterRef      { return s.about.cluster() }
+func (s *help) place() model.Place             { return s.about.place() }
 func (s *help) bindings(m *Model) []key.Binding {
 	return append([]key.Binding{m.keys.Back}, m.keys.moves()...)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -68,31 +67,6 @@ func TestHelpShowsEveryKey(t *testing.T) {
 			}
 		}
 	}
-}
-
-// The README's table of keys is made from the key map; -update writes it anew.
-func TestKeysInREADME(t *testing.T) {
-	const path, begin, end = "../README.md", "<!-- keys: made from ui.Keys -->\n", "<!-- /keys -->"
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, ok := strings.Cut(string(b), begin)
-	got, after, ok2 := strings.Cut(rest, end)
-	if !ok || !ok2 {
-		t.Fatalf("the README has no place for the keys: %q and %q", begin, end)
-	}
-	want := "\n" + Keys().Table() + "\n"
-	if got == want {
-		return
-	}
-	if *update {
-		if err := os.WriteFile(path, []byte(before+begin+want+end+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	t.Errorf("the README's table of keys is not the generated one; -update writes it anew:\n%s", want)
 }
 
 func TestArm(t *testing.T) {
@@ -247,24 +221,6 @@ func TestVersionsInWords(t *testing.T) {
 		if got := versionWords(x, " → "); got != c.words {
 			t.Errorf("%+v: %q", c, got)
 		}
-	}
-}
-
-func TestStages(t *testing.T) {
-	at := ago(time.Minute)
-	for reason, want := range map[string]string{
-		"WaitingForPreDrainHook": "waits for a pre-drain hook", "DrainingNode": "draining", "WaitingForVolumeDetach": "detaching volumes",
-		"WaitingForPreTerminateHook": "waits for a pre-terminate hook", "WaitingForInfrastructureDeletion": "deleting the VM",
-		"WaitingForBootstrapDeletion": "deleting bootstrap data", "DeletingNode": "deleting the node", "SomethingNew": "deleting",
-	} {
-		x := &model.Machine{Meta: model.Meta{Deleting: at}, Conditions: model.Generations{New: model.Conditions{{Type: "Deleting", Status: "True", Reason: reason, Since: at}}}}
-		if got, since := stage(x); got != want || !since.Equal(at) {
-			t.Errorf("%s: %q, %s", reason, got, since)
-		}
-	}
-	old := &model.Machine{Meta: model.Meta{Deleting: at}, Conditions: model.Generations{Old: model.Conditions{{Type: "DrainingSucceeded", Status: "False", Reason: "Draining", Since: at}}}}
-	if got, _ := stage(old); got != "draining" {
-		t.Errorf("of the older generation: %q", got)
 	}
 }
 

@@ -25,7 +25,7 @@ type viewer struct {
 	search string
 	found  int
 	again  func(m *Model) tea.Cmd // reads the text anew; nil where it does not change.
-	of     model.ClusterRef
+	of     model.Place
 	cancel context.CancelFunc
 }
 
@@ -70,9 +70,9 @@ func (m *Model) read(t Target, describe bool) tea.Cmd {
 	if describe {
 		what = "describe"
 	}
-	v := &viewer{title: what + " " + clean(t.Ref.String()), port: viewport.New(), of: m.top().cluster()}
-	if t.Workload {
-		v.title += " in " + clusterName(t.Cluster)
+	v := &viewer{title: what + " " + clean(t.Ref.String()), port: viewport.New(), of: m.top().place()}
+	if t.In.Kind == model.PlaceCluster {
+		v.title += " in " + placeName(t.In)
 	}
 	if m.o.Reader == nil {
 		return m.say(true, "objects cannot be read here")
@@ -116,7 +116,7 @@ func (v *viewer) got(_ *Model, msg viewerMsg) tea.Cmd {
 }
 
 func (v *viewer) name() string                   { return v.title }
-func (v *viewer) cluster() model.ClusterRef      { return v.of }
+func (v *viewer) place() model.Place             { return v.of }
 func (v *viewer) click(*Model, int, int) tea.Cmd { return nil }
 
 func (v *viewer) wheel(_ *Model, down bool) {

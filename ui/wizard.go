@@ -18,7 +18,7 @@ import (
 // as arm allows.
 type wizard struct {
 	title string
-	ref   model.ClusterRef
+	at    model.Place
 	walk  Walk
 	view  remedies.View
 
@@ -35,9 +35,24 @@ type wizard struct {
 	left                bool
 	stop                context.CancelFunc // ends what is in the background.
 
+	// unwatch ends the look who else is at work while a preview is open; nil where none is
+	// under way. watched says that it ended by itself, blind why where it failed; r begins anew.
+	unwatch context.CancelFunc
+	changes <-chan struct{}
+	watched bool
+	blind   string
+
 	arm    arm
+	read   choiceRead
 	off    int
 	option int
+}
+
+// choiceRead is how far the options of a choice, or of a question, have been on the screen.
+type choiceRead struct {
+	of    string // which choice.
+	lines int    // those of its options that were seen, from the first one's on.
+	all   bool
 }
 
 // wizardMsg is the end of something the wizard started, or news about it.
@@ -47,6 +62,7 @@ type wizardMsg struct {
 	walk     Walk
 	progress *remedies.Progress
 	news     <-chan remedies.Progress
+	changes  <-chan struct{}
 	err      error
 }
 
@@ -60,6 +76,9 @@ const (
 	didByHand
 	didFollow
 	didProgress
+	didAnswer
+	didWatch   // the look who else is at work has ended.
+	didChanged // it saw something.
 )
 
 func (w *wizard) start(_ *Model, f func() (Walk, error)) tea.Cmd {
@@ -115,9 +134,9 @@ func (w *wizard) changed(from int) bool {
 	for i := max(from, 0); i < len(w.view.Steps); i++ {
 		if s := &w.view.Steps[i]; s.Kind == remedies.StepChange {
 			switch s.State {
-			case remedies.StateDone, remedies.StateByHand, remedies.StateFailed, remedies.StateUndone, remedies.StateUnsure:
+			case remedies.StateDone, remedies.StateByHand, remedies.StateFailed, remedies.StateUndone, remedies.StateUnsure, remedies.StateUnchecked:
 				return true
-			case remedies.StatePending, remedies.StateCurrent, remedies.StateSkipped:
+			case remedies.StatePending, remedies.StateCurrent, remedies.StateSkipped, remedies.StateNotSeen:
 			}
 		}
 	}
@@ -128,7 +147,34 @@ func (w *wizard) changed(from int) bool {
 // long as nothing was changed that rests on it.
 func (w *wizard) choosable() bool {
 	s := w.step()
-	return s != nil && s.Kind == remedies.StepChoose && w.view.Choice != nil && !w.changed(w.view.Current+1)
+	return s != nil && s.Kind == remedies.StepChoose && w.view.Choice != nil && w.view.Ask == nil && !w.changed(w.view.Current+1)
+}
+
+// answerable says whether there is a question that waits for an answer. It may come up while
+// a wait is followed.
+func (w *wizard) answerable() bool {
+	return w.view.Ask != nil && w.walk != nil && w.busy == "" && !w.view.Finished
+}
+
+// options are those of the question or of the choice that can be made now, under the id of
+// what they belong to.
+func (w *wizard) options() (of string, options []remedies.Option) {
+	switch {
+	case w.answerable():
+		of, options = "ask "+w.view.Ask.ID, w.view.Ask.Options
+	case w.choosable():
+		of, options = "choice "+w.stepID(), w.view.Choice.Options
+	}
+	for i := range options {
+		of += "\n" + options[i].ID
+	}
+	return of, options
+}
+
+// seenOptions says whether all options were on the screen: enter takes none before.
+func (w *wizard) seenOptions() bool {
+	of, options := w.options()
+	return len(options) == 0 || w.read.of == of && w.read.all
 }
 
 // refresh takes the walk's picture of this moment.
@@ -141,14 +187,26 @@ func (w *wizard) refresh() {
 	if w.stepID() != before {
 		w.off, w.progress = 0, w.view.Progress
 	}
-	if c := w.view.Choice; c != nil {
+	if c := w.view.Choice; c != nil && w.view.Ask == nil {
 		for i := range c.Options {
 			if c.Options[i].ID == c.Selected {
 				w.option = i
 			}
 		}
-		w.option = min(max(w.option, 0), max(0, len(c.Options)-1))
 	}
+	w.boundOption()
+}
+
+// boundOption keeps the option one is on among those that there are.
+func (w *wizard) boundOption() {
+	n := 0
+	switch {
+	case w.view.Ask != nil:
+		n = len(w.view.Ask.Options)
+	case w.view.Choice != nil:
+		n = len(w.view.Choice.Options)
+	}
+	w.option = max(0, min(w.option, n-1))
 }
 
 func (w *wizard) step() *remedies.StepView {
@@ -170,7 +228,7 @@ func over(s remedies.StepState) bool {
 	switch s {
 	case remedies.StateDone, remedies.StateByHand, remedies.StateSkipped, remedies.StateUndone:
 		return true
-	case remedies.StatePending, remedies.StateCurrent, remedies.StateFailed, remedies.StateUnsure:
+	case remedies.StatePending, remedies.StateCurrent, remedies.StateFailed, remedies.StateUnsure, remedies.StateUnchecked, remedies.StateNotSeen:
 	}
 	return false
 }
@@ -181,7 +239,7 @@ func (w *wizard) enter(m *Model) tea.Cmd {
 		return nil
 	}
 	ctx, walk := w.background(m), w.walk
-	w.busy, w.failed, w.progress = "looking …", "", nil
+	w.busy, w.failed, w.progress, w.watched, w.blind = "looking …", "", nil, false, ""
 	return w.guard("looking", didEnter, func() wizardMsg { return wizardMsg{err: walk.Enter(ctx)} })
 }
 
@@ -236,6 +294,87 @@ func (w *wizard) byHand(m *Model) tea.Cmd {
 	return w.guard("checking what was done by hand", didByHand, func() wizardMsg { return wizardMsg{err: walk.ByHand(ctx)} })
 }
 
+// answer answers the question that came up in the step. A wait that is followed goes on.
+func (w *wizard) answer(m *Model, id, answer string) tea.Cmd {
+	ctx, walk := m.ctx, w.walk
+	w.busy, w.failed = "answering …", ""
+	return w.guard("answering", didAnswer, func() wizardMsg { return wizardMsg{err: walk.Answer(ctx, id, answer)} })
+}
+
+// askAnswer opens the line into which an answer is typed. A secret one is not drawn.
+func (w *wizard) askAnswer(m *Model, a *remedies.Ask) tea.Cmd {
+	id := a.ID
+	return m.ask(prompt{
+		label: "Answer:", secret: a.Secret,
+		accept: func(m *Model, s string) tea.Cmd {
+			if now := w.view.Ask; now == nil || now.ID != id || !w.answerable() {
+				return m.say(true, "that is not asked any more: nothing was answered")
+			}
+			return w.answer(m, id, s)
+		},
+	}, "")
+}
+
+// watch looks who else is at work while a preview is open: a newcomer is seen on it, and
+// what was read before counts as unread.
+func (w *wizard) watch(m *Model) tea.Cmd {
+	if !w.previewOpen() || w.busy != "" || w.walk == nil || w.watched {
+		w.stopWatching()
+		return nil
+	}
+	if w.unwatch != nil {
+		return nil
+	}
+	ctx, cancel := context.WithCancel(m.ctx)
+	walk, changes := w.walk, make(chan struct{}, 1)
+	w.unwatch, w.changes = cancel, changes
+	changed := func() {
+		select {
+		case changes <- struct{}{}:
+		default: // One that was not taken yet says as much.
+		}
+	}
+	run := w.guard("looking who else is at work", didWatch, func() wizardMsg {
+		defer close(changes)
+		return wizardMsg{changes: changes, err: walk.Watch(ctx, changed)}
+	})
+	return tea.Batch(run, w.hear(changes))
+}
+
+func (w *wizard) hear(changes <-chan struct{}) tea.Cmd {
+	return func() tea.Msg {
+		if _, ok := <-changes; !ok {
+			return nil
+		}
+		return wizardMsg{wizard: w, did: didChanged, changes: changes}
+	}
+}
+
+func (w *wizard) stopWatching() {
+	if w.unwatch != nil {
+		w.unwatch()
+		w.unwatch, w.changes = nil, nil
+	}
+}
+
+// gotWatch takes what the look who else is at work saw, or that it ended.
+func (w *wizard) gotWatch(msg wizardMsg) tea.Cmd {
+	if w.changes != msg.changes || w.walk == nil {
+		return nil // Of a preview that is not open any more.
+	}
+	if msg.did == didChanged {
+		w.refresh()
+		return w.hear(msg.changes)
+	}
+	w.stopWatching()
+	w.watched = true
+	w.refresh() // It may have seen something last.
+	if msg.err != nil {
+		w.blind = "whether others come to work here is not seen any more: " + msg.err.Error() + "; r looks again"
+	}
+	return nil
+}
+
 // follow watches a wait, or a change that was applied, until it is over.
 func (w *wizard) follow(m *Model) tea.Cmd {
 	ctx, walk := w.background(m), w.walk
@@ -258,7 +397,7 @@ func (w *wizard) follow(m *Model) tea.Cmd {
 	w.news = news
 	run := w.guard("following", didFollow, func() wizardMsg {
 		defer close(news)
-		return wizardMsg{err: walk.Follow(ctx, report)}
+		return wizardMsg{news: news, err: walk.Follow(ctx, report)}
 	})
 	return tea.Batch(run, w.listen(news))
 }
@@ -278,21 +417,30 @@ func (w *wizard) got(m *Model, msg wizardMsg) tea.Cmd {
 	if msg.did == didBegin {
 		return w.gotWalk(m, msg)
 	}
-	if msg.did == didProgress {
-		if w.news == msg.news {
+	switch msg.did {
+	case didProgress:
+		if w.news == msg.news && w.walk != nil {
 			w.progress = msg.progress
 			w.view = w.walk.View()
+			w.boundOption()
 		}
 		return w.listen(msg.news)
+	case didWatch, didChanged:
+		return w.gotWatch(msg)
+	case didFollow:
+		if !w.following || w.news != msg.news {
+			return nil // Stepped back or left; nothing failed.
+		}
+		w.following = false
+	case didBegin, didEnter, didNext, didApply, didByHand, didAnswer:
 	}
-	canceled := msg.err != nil && m.ctx.Err() == nil && errors.Is(msg.err, context.Canceled)
-	if msg.did == didFollow && (canceled || !w.following) {
-		return nil // Stepped back or left; nothing failed.
-	}
+	canceled := msg.did != didFollow && msg.err != nil && m.ctx.Err() == nil && errors.Is(msg.err, context.Canceled)
 	if msg.did == didApply {
 		w.applying, m.quitting = false, false
 	}
-	w.busy = ""
+	if msg.did != didFollow {
+		w.busy = "" // An answer may be under way when a wait ends.
+	}
 	if w.left {
 		return w.leaveLater(m)
 	}
@@ -318,9 +466,11 @@ func (w *wizard) got(m *Model, msg wizardMsg) tea.Cmd {
 			w.off = 0
 			return w.follow(m)
 		}
-	case didFollow:
-		w.following = false
-	case didByHand, didBegin, didProgress:
+	case didAnswer:
+		if msg.err == nil && !w.following && w.view.Ask == nil && w.entered != "" {
+			return w.enter(m)
+		}
+	case didFollow, didByHand, didBegin, didProgress, didWatch, didChanged:
 	}
 	return nil
 }
@@ -343,6 +493,7 @@ func (w *wizard) gotWalk(m *Model, msg wizardMsg) tea.Cmd {
 func (w *wizard) leaveLater(m *Model) tea.Cmd {
 	w.left = true
 	w.halt()
+	w.stopWatching()
 	if w.walk == nil || w.applying || w.busy != "" {
 		return nil // Done when what is under way comes back.
 	}
@@ -362,21 +513,31 @@ func (w *wizard) leaveLater(m *Model) tea.Cmd {
 // the finding goes with what it found.
 func (w *wizard) close(m *Model) tea.Cmd {
 	cmd := batch(w.leaveLater(m), m.pop())
-	if v, ok := m.top().(*evidence); ok && w.view.Finished && v.ref == w.ref {
+	if v, ok := m.top().(*evidence); ok && w.view.Finished && v.at == w.at {
 		return batch(cmd, m.pop())
 	}
 	return cmd
 }
 
-func (w *wizard) cluster() model.ClusterRef { return w.ref }
-func (w *wizard) name() string              { return "fix " + clusterName(w.ref) }
+func (w *wizard) place() model.Place { return w.at }
+func (w *wizard) name() string       { return "fix " + placeName(w.at) }
 
-// applicable is the preview that a key could apply, or nil: a change that is not
-// blocked and not done, with nothing under way.
+// previewOpen says whether the step's preview is on the screen: not while what was applied is
+// verified, nor when it is well; again when that failed.
+func (w *wizard) previewOpen() bool {
+	s := w.step()
+	if s == nil || s.Kind != remedies.StepChange || w.view.Preview == nil || w.view.Ask != nil || w.view.Finished || w.following {
+		return false
+	}
+	return w.progress == nil || !over(s.State) && w.progress.Failed != ""
+}
+
+// applicable is the preview that a key could apply, or nil: a change that is on the screen,
+// not blocked and not done, with nothing under way.
 func (w *wizard) applicable() *remedies.Preview {
 	s, p := w.step(), w.view.Preview
-	if s == nil || p == nil || s.Kind != remedies.StepChange || over(s.State) || p.Token == "" ||
-		p.Blocked != "" || p.Done != "" || w.view.ReadOnly != "" || w.busy != "" || w.following || w.walk == nil {
+	if !w.previewOpen() || over(s.State) || p.Token == "" ||
+		p.Blocked != "" || p.Done != "" || w.view.ReadOnly != "" || w.busy != "" || w.walk == nil {
 		return nil
 	}
 	return p
@@ -385,7 +546,7 @@ func (w *wizard) applicable() *remedies.Preview {
 // canGoOn says whether enter leads to the next step.
 func (w *wizard) canGoOn() bool {
 	s := w.step()
-	if s == nil || w.busy != "" || w.following || w.walk == nil || w.entered != s.ID {
+	if s == nil || w.busy != "" || w.following || w.walk == nil || w.entered != s.ID || w.view.Ask != nil || !w.seenOptions() {
 		return false
 	}
 	if over(s.State) {
@@ -400,6 +561,7 @@ func (w *wizard) canGoOn() bool {
 		return w.view.Preview != nil && w.view.Preview.Done != ""
 	case remedies.StepWait:
 		return w.progress != nil && w.progress.Done && w.progress.Failed == ""
+	case remedies.StepManual: // When it was verified.
 	}
 	return false
 }
@@ -415,6 +577,8 @@ func (w *wizard) bindings(m *Model) []key.Binding {
 	switch {
 	case w.closed():
 		return append([]key.Binding{k.Back}, k.moves()...)
+	case w.answerable() && w.seenOptions():
+		out = append(out, k.Answer)
 	case w.canGoOn() && w.choosable():
 		out = append(out, k.Choose)
 	case w.canGoOn():
@@ -429,8 +593,11 @@ func (w *wizard) bindings(m *Model) []key.Binding {
 	if w.canByHand() {
 		out = append(out, k.ByHand)
 	}
-	if w.view.Preview != nil {
-		out = append(out, k.YAML, k.Copy)
+	if p := w.view.Preview; p != nil && p.YAML != "" {
+		out = append(out, k.YAML)
+	}
+	if w.commands() != "" {
+		out = append(out, k.Copy)
 	}
 	if w.canUndo() {
 		out = append(out, k.Undo)
@@ -441,10 +608,32 @@ func (w *wizard) bindings(m *Model) []key.Binding {
 	return append(append(out, k.Leave), k.moves()...)
 }
 
+// commands is what c copies: the whole command of the preview, or what a person is to run.
+func (w *wizard) commands() string {
+	s := w.step()
+	switch {
+	case s == nil:
+	case s.Kind == remedies.StepManual:
+		return strings.Join(w.view.Commands, "\n")
+	case w.view.Preview != nil:
+		return w.view.Preview.Command
+	}
+	return ""
+}
+
 func (w *wizard) canByHand() bool {
 	s := w.step()
-	return s != nil && s.Kind == remedies.StepChange && !over(s.State) && w.busy == "" && !w.following && w.walk != nil &&
-		w.view.Preview != nil && w.view.Preview.Done == ""
+	if s == nil || over(s.State) || w.busy != "" || w.following || w.walk == nil || w.view.Ask != nil {
+		return false
+	}
+	switch s.Kind {
+	case remedies.StepManual:
+		return true
+	case remedies.StepChange:
+		return w.view.Preview != nil && w.view.Preview.Done == ""
+	case remedies.StepLook, remedies.StepChoose, remedies.StepWait:
+	}
+	return false
 }
 
 func (w *wizard) key(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) {
@@ -460,7 +649,14 @@ func (w *wizard) key(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) {
 		if w.closed() {
 			return w.close(m), true
 		}
-		if w.canGoOn() {
+		switch _, options := w.options(); {
+		case !w.seenOptions():
+			return m.say(false, "read on first: not every option was on the screen"), true
+		case w.answerable() && len(options) > 0:
+			return w.answer(m, w.view.Ask.ID, options[w.option].ID), true
+		case w.answerable():
+			return w.askAnswer(m, w.view.Ask), true
+		case w.canGoOn():
 			return w.next(m), true
 		}
 		return nil, true
@@ -492,8 +688,8 @@ func (w *wizard) key(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) {
 		}
 		return m.say(false, "there is nothing to show as YAML on this step"), true
 	case key.Matches(k, keys.Copy):
-		if p := w.view.Preview; p != nil && p.Command != "" {
-			return m.copy("the command", p.Command), true
+		if s := w.commands(); s != "" {
+			return m.copy("the command", s), true
 		}
 		return m.say(false, "there is no command on this step"), true
 	}
@@ -590,10 +786,9 @@ func (w *wizard) move(m *Model, k tea.KeyPressMsg) bool {
 	if step != 0 && !w.choose(step) && (step < 0 || !w.unseen(m)) {
 		w.off += step
 	}
-	lines, at := w.content(m, r.w)
-	if step != 0 && at >= 0 {
-		// The option one is on stays in sight, with what it means.
-		w.off = max(min(w.off, at), at+5-h)
+	lines, options := w.content(m, r.w)
+	if step != 0 && w.option < len(options) {
+		w.off = options[w.option].into(w.off, h)
 	}
 	w.off = max(0, min(w.off, len(lines)-h))
 	return true
@@ -604,15 +799,17 @@ func (w *wizard) unseen(m *Model) bool {
 	return w.applicable() != nil && !w.arm.onScreen(m.written.Load())
 }
 
-// choose goes to another option; false where there is no choice to make.
+// choose goes to another option; false where there is none to go to.
 func (w *wizard) choose(step int) bool {
-	c := w.view.Choice
-	if !w.choosable() || w.busy != "" || w.walk == nil {
+	_, options := w.options()
+	if len(options) == 0 || w.busy != "" || w.walk == nil {
 		return false
 	}
-	w.option = min(max(w.option+step, 0), len(c.Options)-1)
-	w.walk.Choose(c.Options[w.option].ID)
-	w.refresh()
+	w.option = min(max(w.option+step, 0), len(options)-1)
+	if w.view.Ask == nil {
+		w.walk.Choose(options[w.option].ID)
+		w.refresh()
+	}
 	return true
 }
 
@@ -626,6 +823,32 @@ func (w *wizard) wheel(m *Model, down bool) {
 		w.off += wheelLines
 	}
 	w.off = max(0, min(w.off, len(lines)-(r.h-1)))
+}
+
+// span is where something stands among lines: from its first up to the one after its last.
+type span struct{ from, upTo int }
+
+// into scrolls so that all of it is in sight, or its beginning where it is higher than h.
+func (s span) into(off, h int) int { return min(max(off, s.upTo-h), s.from) }
+
+// layOptions notes which options the next View draws. A choice that opens shows its first one.
+func (w *wizard) layOptions(m *Model) {
+	of, options := w.options()
+	if l := lay(m.w, m.h); len(options) > 0 && !l.tooSmall {
+		_, r := wizardLayout(wizardBody(l.body))
+		lines, spans := w.content(m, r.w)
+		h := r.h - 1
+		if w.read.of != of {
+			w.read = choiceRead{of: of}
+			w.off = spans[0].into(w.off, h)
+		}
+		w.off = max(0, min(w.off, len(lines)-h))
+		first, last := spans[0].from, spans[len(spans)-1].upTo
+		if w.off <= first+w.read.lines { // What was jumped over was not read.
+			w.read.lines = max(w.read.lines, w.off+h-first)
+		}
+		w.read.all = w.read.all || w.read.lines >= last-first
+	}
 }
 
 // click chooses nothing and applies nothing: the wizard is driven by keys.

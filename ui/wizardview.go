@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -49,7 +50,7 @@ func (w *wizard) titleLine(m *Model, width_ int) string {
 	if title == "" {
 		title = clean(w.title)
 	}
-	right := clusterName(w.ref)
+	right := placeName(w.at)
 	if s := clean(w.view.Supervisor); s != "" {
 		right += " on " + s
 	}
@@ -77,8 +78,10 @@ func (m *Model) stepSign(s remedies.StepState, current bool) (string, *styles.St
 		return signBad, &st.Danger
 	case remedies.StateUndone:
 		return "↩", &st.Muted
-	case remedies.StateUnsure:
+	case remedies.StateUnsure, remedies.StateUnchecked:
 		return signUnknown, &st.Warn
+	case remedies.StateNotSeen:
+		return signNotSeen, &st.Warn
 	case remedies.StateCurrent, remedies.StatePending:
 	}
 	if current {
@@ -115,18 +118,15 @@ func (w *wizard) stepLines(m *Model, width int) []string {
 }
 
 func stepNote(s *remedies.StepView) string {
-	note := clean(s.Note)
-	switch {
-	case s.State == remedies.StateByHand && note == "":
-		return "done by hand"
-	case s.State == remedies.StateSkipped && note == "":
-		return "not needed"
-	case s.State == remedies.StateUndone && note == "":
-		return "taken back"
-	case s.State == remedies.StateUnsure && note == "":
-		return "begun, and its end was never written down"
+	if note := clean(s.Note); note != "" {
+		return note
 	}
-	return note
+	switch s.State {
+	case remedies.StateByHand, remedies.StateSkipped, remedies.StateUndone, remedies.StateUnsure, remedies.StateUnchecked, remedies.StateNotSeen:
+		return stateWords(s.State)
+	case remedies.StatePending, remedies.StateCurrent, remedies.StateDone, remedies.StateFailed:
+	}
+	return itemsWords(s.Items)
 }
 
 // strip is the steps in one line, the current one with its title.
@@ -156,9 +156,15 @@ func (w *wizard) status(m *Model, width int, below int) string {
 		more = "↓ " + plural(below, "more line", "more lines") + ", pgdn"
 	}
 	p := w.applicable()
-	switch {
+	switch _, options := w.options(); {
 	case w.busy != "":
 		return st.Accent.Render(cutEnd(w.busy, width))
+	case !w.seenOptions():
+		return st.Accent.Render(cutEnd(joinDots("read every option first", more), width))
+	case w.answerable() && len(options) > 0:
+		return st.Accent.Render(cutEnd(joinDots("enter answers with this; esc leaves it unanswered", more), width))
+	case w.answerable():
+		return st.Accent.Render(cutEnd(joinDots("enter opens a line for the answer; esc leaves it unanswered", more), width))
 	case w.following:
 		return st.Accent.Render(cutEnd(joinDots("watching; esc leaves, and nothing is lost", more), width))
 	case p != nil && w.arm.token == p.Token && w.arm.unread() > 0:
@@ -177,6 +183,17 @@ func (w *wizard) status(m *Model, width int, below int) string {
 		return st.Accent.Render(cutEnd(joinDots("enter or esc goes back", more), width))
 	case w.canGoOn():
 		return st.Accent.Render(cutEnd(joinDots("enter goes on", more), width))
+	case w.progress != nil && w.progress.Failed != "":
+		words := "r looks again"
+		if w.view.Current > 0 {
+			words += ", b steps back"
+		}
+		if w.canUndo() {
+			words += ", u takes back"
+		}
+		return st.Accent.Render(cutEnd(joinDots(words, more), width))
+	case w.canByHand() && w.step().Kind == remedies.StepManual:
+		return st.Accent.Render(cutEnd(joinDots("h when it is done: it is checked then", more), width))
 	}
 	return st.Muted.Render(more)
 }
@@ -188,11 +205,11 @@ func joinDots(a, b string) string {
 	return a + " · " + b
 }
 
-// content is everything the current step has to say; at is the line of the option
-// one is on, -1 where there is no choice.
-func (w *wizard) content(m *Model, width int) (lines []string, at int) {
+// content is everything the current step has to say, and where in it each option of a question
+// or a choice stands.
+func (w *wizard) content(m *Model, width int) (lines []string, options []span) {
 	c := contentLines{m: m, w: width - 1}
-	at = -1
+	c.debts(w.view.Debts)
 	if w.failed != "" {
 		c.sentence(&m.styles.Danger, signBad+" ", text.CleanLines(text.Limit(w.failed, longestLine)))
 		c.blank()
@@ -204,6 +221,9 @@ func (w *wizard) content(m *Model, width int) (lines []string, at int) {
 	for _, o := range slices.Concat(w.view.Others, w.view.Trouble) {
 		c.sentence(&m.styles.Warn, signWarn+" ", clean(o))
 	}
+	if w.blind != "" {
+		c.sentence(&m.styles.Warn, signWarn+" ", clean(w.blind))
+	}
 	s := w.step()
 	if w.view.Finished || (s == nil && w.walk != nil) {
 		words := clean(w.view.FinishedWords)
@@ -211,10 +231,10 @@ func (w *wizard) content(m *Model, width int) (lines []string, at int) {
 			words = "This fix is over."
 		}
 		c.sentence(&m.styles.Ok, signOk+" ", words)
-		return c.lines, at
+		return c.lines, nil
 	}
 	if s == nil {
-		return c.lines, at
+		return c.lines, nil
 	}
 	if m.w >= wizardSideBySide {
 		c.put(m.styles.Strong.Render(cutEnd(clean(s.Title), c.w)))
@@ -236,23 +256,26 @@ func (w *wizard) content(m *Model, width int) (lines []string, at int) {
 	if len(c.lines) > 0 && c.lines[len(c.lines)-1] != "" {
 		c.blank()
 	}
-	switch {
-	case w.progress != nil && (s.Kind == remedies.StepWait || s.Kind == remedies.StepChange):
-		w.showFacts(&c)
+	c.items(s.Items)
+	w.showFacts(&c)
+	if w.progress != nil && s.Kind != remedies.StepLook && s.Kind != remedies.StepChoose {
 		c.progress(w.progress, stepNote(s))
-	case s.Kind == remedies.StepChange && w.view.Preview != nil:
-		w.showFacts(&c)
+		c.blank()
+	}
+	switch {
+	case w.view.Ask != nil:
+		options = c.ask(w.view.Ask, w.option)
+	case w.previewOpen():
 		c.preview(w.view.Preview, w.view.ReadOnly, w.view.Others)
+	case s.Kind == remedies.StepManual:
+		c.manual(w.view.Commands)
 	case s.Kind == remedies.StepChoose && w.view.Choice != nil:
-		w.showFacts(&c)
-		at = c.choice(w.view.Choice, w.option, !w.choosable())
-	default:
-		w.showFacts(&c)
+		options = c.choice(w.view.Choice, w.option, !w.choosable())
 	}
 	for n := len(c.lines); n > 0 && c.lines[n-1] == ""; n-- {
 		c.lines = c.lines[:n-1] // Nobody has to scroll to an empty line.
 	}
-	return c.lines, at
+	return c.lines, options
 }
 
 func (w *wizard) showFacts(c *contentLines) {
@@ -390,18 +413,137 @@ func (c *contentLines) preview(p *remedies.Preview, readOnly string, told []stri
 	} else if len(p.Diff) > 0 {
 		c.field(&st.Danger, "take back", "this cannot be taken back")
 	}
-	if p.Command != "" {
+	if shown := cmp.Or(p.Shown, p.Command); shown != "" {
 		c.blank()
-		for i, l := range strings.Split(text.CleanLines(text.Limit(p.Command, 16*longestLine)), "\n") {
-			lead := "$ "
-			if i > 0 {
-				lead = "  "
-			}
-			for _, x := range wrapHard(l, c.w-2) {
-				c.put(st.Muted.Render(lead + x))
-				lead = "  "
+		c.command(shown)
+	}
+}
+
+// command draws a command, which may have several lines.
+func (c *contentLines) command(s string) {
+	lead := "$ "
+	for part := range strings.SplitSeq(text.CleanLines(text.Limit(s, 16*longestLine)), "\n") {
+		for _, l := range wrapHard(part, c.w-2) {
+			c.put(c.m.styles.Muted.Render(lead + l))
+			lead = "  "
+		}
+	}
+}
+
+// manual draws what a person is to run.
+func (c *contentLines) manual(commands []string) {
+	if len(commands) == 0 {
+		c.sentence(nil, "", "This is done by hand.")
+		return
+	}
+	c.sentence(nil, "", "This is done by hand; c copies what to run:")
+	c.blank()
+	for _, x := range commands {
+		c.command(x)
+	}
+}
+
+// ask draws a question that came up in the step, and gives where its options stand.
+func (c *contentLines) ask(a *remedies.Ask, option int) []span {
+	c.sentence(&c.m.styles.Accent, signHere+" ", clean(a.Question))
+	for _, x := range a.Lines {
+		c.told(x)
+	}
+	c.blank()
+	if a.Secret {
+		c.sentence(&c.m.styles.Muted, "", "What is typed is not drawn, and is kept nowhere but in memory.")
+	}
+	return c.options(a.Options, option, false)
+}
+
+// items draws what a step is done for, one after another.
+func (c *contentLines) items(items []remedies.ItemView) {
+	w := 0
+	for i := range items {
+		w = max(w, width(clean(items[i].Name)))
+	}
+	w = min(w, max(16, c.w/2))
+	for i := range items {
+		x := &items[i]
+		current := x.State == remedies.StateCurrent
+		sign, style := c.m.stepSign(x.State, current)
+		name := pad(cutMiddle(clean(x.Name), w), w, false)
+		if current {
+			name = c.m.styles.Strong.Render(name)
+		}
+		note := clean(x.Note)
+		if note == "" {
+			note = stateWords(x.State)
+		}
+		head := style.Render(sign) + " " + name + "  "
+		for _, l := range wrap(note, c.w-w-4) {
+			c.put(strings.TrimRight(head+c.m.styles.Muted.Render(l), " "))
+			head = strings.Repeat(" ", w+4)
+		}
+	}
+	if len(items) > 0 {
+		c.blank()
+	}
+}
+
+// stateWords says a state where nothing else does; empty for what the sign alone tells.
+func stateWords(s remedies.StepState) string {
+	switch s {
+	case remedies.StateByHand:
+		return "done by hand"
+	case remedies.StateSkipped:
+		return "not needed"
+	case remedies.StateFailed:
+		return "failed"
+	case remedies.StateUndone:
+		return "taken back"
+	case remedies.StateUnsure:
+		return "begun, and its end was never written down"
+	case remedies.StateUnchecked:
+		return "applied; whether it works could not be read"
+	case remedies.StateNotSeen:
+		return "not seen"
+	case remedies.StatePending, remedies.StateCurrent, remedies.StateDone:
+	}
+	return ""
+}
+
+// itemsWords says how many of a step's items are behind us.
+func itemsWords(items []remedies.ItemView) string {
+	if len(items) == 0 {
+		return ""
+	}
+	done := 0
+	for i := range items {
+		if over(items[i].State) {
+			done++
+		}
+	}
+	return itoa(done) + " of " + itoa(len(items)) + " done"
+}
+
+// debts says what was taken and has to be given back.
+func (c *contentLines) debts(debts []remedies.DebtView) {
+	st := &c.m.styles
+	for i := range debts {
+		d := &debts[i]
+		s := "owed: " + clean(d.What)
+		for _, x := range []string{d.Where, d.Cluster.String(), d.Who} {
+			if x = clean(x); x != "" {
+				s += ", " + x
 			}
 		}
+		if !d.Since.IsZero() {
+			s += ", since " + exact(d.Since) + ", " + text.Since(c.m.o.Now(), d.Since)
+		}
+		style := &st.Danger
+		if d.Overdue {
+			s, style = "OVERDUE, "+s, &st.DangerStrong
+		}
+		c.sentence(style, signBad+" ", s)
+	}
+	if len(debts) > 0 {
+		c.blank()
 	}
 }
 
@@ -420,25 +562,26 @@ func (c *contentLines) may(p *remedies.Preview) {
 	c.field(style, "may I", words)
 }
 
-// choice draws the options and gives the line of the one that is selected.
-func (c *contentLines) choice(x *remedies.Choice, option int, made bool) int {
-	st := &c.m.styles
-	at := -1
+// choice draws the question with its options, and gives where these stand.
+func (c *contentLines) choice(x *remedies.Choice, option int, made bool) []span {
 	c.sentence(nil, "", clean(x.Question))
 	c.blank()
-	for i := range x.Options {
-		o := &x.Options[i]
+	return c.options(x.Options, option, made)
+}
+
+func (c *contentLines) options(options []remedies.Option, option int, made bool) []span {
+	st := &c.m.styles
+	var spans []span
+	for i := range options {
+		o := &options[i]
+		from := len(c.lines)
 		mark := "  ○ "
-		title := clean(o.Title)
 		if i == option {
-			at = len(c.lines)
 			mark = "› ● "
 		}
-		for j, l := range wrap(title, c.w-4) {
-			if j > 0 {
-				mark = "    "
-			}
+		for _, l := range wrap(clean(o.Title), c.w-4) {
 			l = mark + l
+			mark = "    "
 			if i == option && !made {
 				l = st.Selected.Render(pad(l, c.w, false))
 			}
@@ -449,9 +592,10 @@ func (c *contentLines) choice(x *remedies.Choice, option int, made bool) int {
 				c.put("      " + st.Muted.Render(l))
 			}
 		}
+		spans = append(spans, span{from, len(c.lines)})
 		c.blank()
 	}
-	return at
+	return spans
 }
 
 // progress draws how far a wait is; told is what stands above it already.
@@ -472,7 +616,11 @@ func (c *contentLines) progress(p *remedies.Progress, told string) {
 		}
 		head := style.Render(sign) + " " + title + " " + st.Muted.Render(pad(took(s.Took), 7, true)) + "  "
 		room := c.w - titleWidth - 12
-		for j, l := range wrap(clean(s.Detail), room) {
+		detail := clean(s.Detail)
+		if word := stateWords(s.State); s.State == remedies.StateNotSeen && !strings.Contains(detail, word) {
+			detail = strings.TrimSuffix(word+": "+detail, ": ")
+		}
+		for j, l := range wrap(detail, room) {
 			if j > 0 {
 				head = strings.Repeat(" ", titleWidth+12)
 			}

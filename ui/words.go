@@ -1,11 +1,11 @@
 package ui
 
 import (
-	"slices"
 	"strings"
 	"time"
 
 	"vksmedic/model"
+	"vksmedic/model/lifecycle"
 	"vksmedic/model/text"
 	"vksmedic/ui/styles"
 )
@@ -19,6 +19,7 @@ const (
 	signUnknown = "?"
 	signQuiet   = "·"
 	signHere    = "▸"
+	signNotSeen = "◌"
 )
 
 // severity is the sign and the style of a severity.
@@ -56,66 +57,10 @@ func shortVersion(v string) string {
 // it does not push what stands beside it off the screen.
 func longVersion(v string) string { return cutMiddle(strings.TrimPrefix(clean(v), "v"), 32) }
 
-// versions are the lowest version that runs in a cluster and the one it is going to.
-func versions(c *model.Cluster) (from, to string) {
-	if c.Object != nil {
-		to = c.Object.Version
-	}
-	if to == "" && c.ControlPlane != nil {
-		to = c.ControlPlane.Version
-	}
-	for _, x := range c.Machines {
-		if x.Version != "" && (from == "" || older(x.Version, from)) {
-			from = x.Version
-		}
-	}
-	if from == "" && c.ControlPlane != nil {
-		from = c.ControlPlane.OldestVersion
-	}
-	if from == "" {
-		from = to
-	}
-	if to == "" {
-		for _, x := range c.Machines {
-			if to == "" || older(to, x.Version) {
-				to = x.Version
-			}
-		}
-	}
-	return from, to
-}
-
-// older compares versions number by number, as far as they are numbers.
-func older(a, b string) bool {
-	as, bs := numbers(a), numbers(b)
-	return slices.Compare(as, bs) < 0
-}
-
-func numbers(v string) []int {
-	const enough = 64 // bytes; what is longer is no version.
-	v = v[:min(len(v), enough)]
-	var out []int
-	n, in := 0, false
-	for _, r := range v {
-		if r >= '0' && r <= '9' && n < 1<<24 {
-			n, in = n*10+int(r-'0'), true
-			continue
-		}
-		if in {
-			out = append(out, n)
-		}
-		n, in = 0, false
-	}
-	if in {
-		out = append(out, n)
-	}
-	return out
-}
-
 // versionWords is "1.31.4 → 1.32.1" with the arrow that is given, or one version where
 // both are the same.
 func versionWords(c *model.Cluster, arrow string) string {
-	from, to := versions(c)
+	from, to := lifecycle.Versions(c)
 	a, b := shortVersion(from), shortVersion(to)
 	switch {
 	case a == "" && b == "":
@@ -140,159 +85,20 @@ func count32(n *int32) string {
 
 // replicasWords is available of desired.
 func replicasWords(r model.Replicas) string {
-	have := r.Available
-	if have == nil {
-		have = r.Ready
-	}
+	have := lifecycle.Available(r)
 	if have == nil && r.Desired == nil {
 		return "?"
 	}
 	return count32(have) + "/" + count32(r.Desired)
 }
 
-// short says whether fewer are available than wanted.
-func short(r model.Replicas) bool {
-	have := r.Available
-	if have == nil {
-		have = r.Ready
+// movementWords says what moves in a cluster and since when; empty where nothing does.
+func movementWords(c *model.Cluster, now time.Time) string {
+	m := lifecycle.MovementOf(c)
+	if !m.Lasts {
+		return m.Words
 	}
-	return have != nil && r.Desired != nil && *have < *r.Desired
-}
-
-func controlPlaneReplicas(c *model.Cluster) model.Replicas {
-	if c.ControlPlane != nil {
-		return c.ControlPlane.Replicas
-	}
-	if c.Object != nil {
-		return c.Object.ControlPlaneReplicas
-	}
-	return model.Replicas{}
-}
-
-func workerReplicas(c *model.Cluster) model.Replicas {
-	if len(c.Deployments) == 0 {
-		if c.Object != nil {
-			return c.Object.WorkerReplicas
-		}
-		return model.Replicas{}
-	}
-	var sum model.Replicas
-	for _, d := range c.Deployments {
-		have := d.Replicas.Available
-		if have == nil {
-			have = d.Replicas.Ready
-		}
-		sum.Desired = add(sum.Desired, d.Replicas.Desired)
-		sum.Available = add(sum.Available, have)
-		sum.UpToDate = add(sum.UpToDate, d.Replicas.UpToDate)
-	}
-	return sum
-}
-
-func add(a, b *int32) *int32 {
-	if b == nil {
-		return a
-	}
-	n := *b
-	if a != nil {
-		n += *a
-	}
-	return &n
-}
-
-// stage is the word for where a Machine's deletion stands, and since when; empty
-// where it is not being deleted.
-func stage(x *model.Machine) (string, time.Time) {
-	if x.Deleting.IsZero() {
-		return "", time.Time{}
-	}
-	if c := x.Conditions.New.Get("Deleting"); c != nil && c.Status == "True" {
-		switch c.Reason {
-		case "WaitingForPreDrainHook":
-			return "waits for a pre-drain hook", first(x.PreDrainHookStarted, c.Since)
-		case "DrainingNode":
-			return "draining", first(x.DrainStarted, c.Since)
-		case "WaitingForVolumeDetach":
-			return "detaching volumes", first(x.VolumeDetachStarted, c.Since)
-		case "WaitingForPreTerminateHook":
-			return "waits for a pre-terminate hook", first(x.PreTerminateHookStarted, c.Since)
-		case "WaitingForInfrastructureDeletion":
-			return "deleting the VM", c.Since
-		case "WaitingForBootstrapDeletion":
-			return "deleting bootstrap data", c.Since
-		case "DeletingNode":
-			return "deleting the node", c.Since
-		}
-	}
-	if c := x.Conditions.Get("VolumeDetachSucceeded"); c != nil && c.Status == "False" {
-		return "detaching volumes", first(x.VolumeDetachStarted, c.Since)
-	}
-	if c := x.Conditions.Get("DrainingSucceeded"); c != nil && c.Status == "False" {
-		return "draining", first(x.DrainStarted, c.Since)
-	}
-	return "deleting", x.Deleting
-}
-
-func first(ts ...time.Time) time.Time {
-	for _, t := range ts {
-		if !t.IsZero() {
-			return t
-		}
-	}
-	return time.Time{}
-}
-
-// rollout says where a cluster's rollout stands, in a few words; empty where nothing moves.
-func rollout(c *model.Cluster, now time.Time) string {
-	if paused(c) {
-		return "paused"
-	}
-	var best *model.Machine
-	var bestSince time.Time
-	for _, x := range c.Machines {
-		if word, since := stage(x); word != "" && (best == nil || before(since, bestSince)) {
-			best, bestSince = x, since
-		}
-	}
-	if best != nil {
-		word, at := stage(best)
-		if word == "draining" {
-			word = "drain"
-		}
-		return word + " " + since(now, at)
-	}
-	if cp := controlPlaneReplicas(c); behind(cp) {
-		return "control plane " + count32(cp.UpToDate) + "/" + count32(cp.Desired)
-	}
-	if w := workerReplicas(c); behind(w) {
-		return "workers " + count32(w.UpToDate) + "/" + count32(w.Desired)
-	}
-	for _, x := range c.Machines {
-		switch x.Phase {
-		case "Pending", "Provisioning", "Provisioned":
-			return "new node " + since(now, x.Created)
-		}
-	}
-	return ""
-}
-
-func before(a, b time.Time) bool { return !a.IsZero() && (b.IsZero() || a.Before(b)) }
-
-func behind(r model.Replicas) bool {
-	return r.UpToDate != nil && r.Desired != nil && *r.UpToDate < *r.Desired
-}
-
-// paused says whether Cluster API leaves the whole cluster alone.
-func paused(c *model.Cluster) bool { return c.Object != nil && c.Object.Paused }
-
-// anyPaused says whether something in the cluster is paused: nothing mends itself there.
-func anyPaused(c *model.Cluster) bool {
-	if paused(c) || (c.ControlPlane != nil && c.ControlPlane.Paused) {
-		return true
-	}
-	return slices.ContainsFunc(c.Deployments, func(d *model.MachineDeployment) bool { return d.Paused }) ||
-		slices.ContainsFunc(c.Machines, func(x *model.Machine) bool { return x.Paused }) ||
-		slices.ContainsFunc(c.VMs, func(v *model.VirtualMachine) bool { return v.Paused })
+	return m.Words + " " + text.Since(now, m.Since)
 }
 
 // silent says, in words, why the cluster's inside is not seen; empty where it is, or where
@@ -304,7 +110,7 @@ func silent(c *model.Cluster, now time.Time) string {
 		if s.Seen.IsZero() {
 			return "no answer"
 		}
-		return "no answer for " + since(now, s.Seen)
+		return "no answer for " + text.Since(now, s.Seen)
 	case model.SourceForbidden:
 		return "inside not seen: forbidden"
 	case model.SourceNotUnderstood:
@@ -380,23 +186,19 @@ func findingWords(c *model.Cluster) string {
 	return s
 }
 
-// clusterName is the name of a cluster as people write it.
-func clusterName(r model.ClusterRef) string {
-	if r == (model.ClusterRef{}) {
-		return "Supervisor" // what is found about the whole of it.
-	}
-	if r.Name == "" {
-		return clean(strings.TrimPrefix(r.Namespace+"/(unnamed)", "/"))
-	}
-	return clean(r.String())
-}
-
-// badWhenTrue are condition types that are bad news when True; all others are good
-// news. Neutral ones only say what goes on.
+// conditionTone says whether a condition is good news, bad news, or neither: not known, or
+// only saying what goes on.
 func conditionTone(typ, status string) model.Verdict {
 	switch typ {
-	case "Deleting", "Paused", "RollingOut", "ScalingUp", "ScalingDown", "Remediating", "Updating",
-		"MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable":
+	case "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable":
+		switch status {
+		case "True":
+			return model.No
+		case "False":
+			return model.Yes
+		}
+		return model.Unknown
+	case "Deleting", "Paused", "RollingOut", "ScalingUp", "ScalingDown", "Remediating", "Updating":
 		if status == "False" {
 			return model.Yes
 		}

@@ -60,7 +60,7 @@ func Binds(log string) []Bind {
 
 // Unclear says whether a log says "address already in use" in a form that does not tell
 // which port, or that a listener of the component did not write: the container runtime's
-// own error about a sandbox, or another program's. Nobody should end a process on that.
+// own error about a sandbox, or another program's. That is not enough to end a process.
 func Unclear(log string) (line string, ok bool) {
 	if len(log) > maxLog {
 		log = log[len(log)-maxLog:]

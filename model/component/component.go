@@ -54,9 +54,10 @@ func Of(p *model.Pod) (Component, bool) {
 // systemNamespace is where the system pods run.
 const systemNamespace = "kube-system"
 
-// isStatic: the mirror of a static pod is marked by the kubelet, by an annotation and by
-// the node as its owner; only kubelets may set either (the API server's NodeRestriction).
-// kubeadm names and labels it. A dump may have lost annotations and owners, not all of it.
+// isStatic says whether a pod is the mirror of the component's static pod. The kubelet
+// marks it by an annotation and by the node as its owner; only kubelets may set either
+// (the API server's NodeRestriction). kubeadm gives it its name and its label. In a dump
+// annotations and owners can be missing, so name and label together are enough.
 func (c Component) isStatic(p *model.Pod) bool {
 	if p.Namespace != systemNamespace {
 		return false
@@ -70,7 +71,8 @@ func (c Component) isStatic(p *model.Pod) bool {
 	return mirror && (labelled || named) || labelled && named
 }
 
-// isAntrea: by antrea's own labels and the controller that made the pod.
+// isAntrea says whether a pod is the component of antrea, by antrea's own labels and the
+// controller that made the pod.
 func (c Component) isAntrea(p *model.Pod) bool {
 	if p.Namespace != systemNamespace || p.Labels["app"] != "antrea" || p.Labels["component"] != c.Name {
 		return false

@@ -2,10 +2,10 @@
 // orphaned process can hold (KB article "Cluster nodes are stuck in NotReady
 // State"), which pod is one of them, and how each says that its port is taken.
 //
-// A pod is a component by what the kubelet or its controller made it, never by its
-// namespace, its port or what its log says: other products run the same code on
-// the same port, and ending the process that holds it would end a healthy
-// component. The package only reads text and rows.
+// Whether a pod is a component is decided by the name, labels and owner that kubeadm,
+// the kubelet or its controller gave it, never by its namespace alone, its port or its
+// log: other products run the same code on the same port, and ending the process that
+// holds it would end a healthy component. The package only reads text and rows.
 //
 // Start reading at [Of] and [Binds].
 package component

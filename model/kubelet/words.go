@@ -55,14 +55,14 @@ func (w Words) JustStarted() bool {
 }
 
 var (
-	// reSilent stands in the message without its white space.
+	// reSilent matches a message whose white space was taken out.
 	reSilent = regexp.MustCompile(`plegwaslastseenactive([0-9hmsµun.]{1,40}?)ago`)
 	// reNode is how Cluster API introduces a node's condition on the Machine
 	// (internal/controllers/machine/machine_controller_status.go).
 	reNode = regexp.MustCompile(`\*\s*Node\.(?:Ready|AllConditions):\s*`)
 )
 
-// Parse reads a message. What it cannot make out it leaves unsaid.
+// Parse reads a message. A part that it does not know changes nothing in the result.
 func Parse(message string) Words {
 	message = text.Limit(message, maxMessage)
 	w := Words{Text: text.Limit(strings.Join(strings.Fields(text.Clean(ownWords(message))), " "), maxText)}
@@ -97,8 +97,9 @@ func ownWords(s string) string {
 	return strings.TrimSpace(own)
 }
 
-// squash takes out white space and what is not seen, and lowers the letters, so that no
-// wrapped line, lost comma or doubled space matters.
+// squash takes out white space and invisible characters and turns letters to lower
+// case, so that wrapped lines and spaces that are missing or doubled make no
+// difference.
 func squash(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || unicode.IsControl(r) {

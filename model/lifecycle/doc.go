@@ -3,10 +3,11 @@
 // writes while a drain is not done ([ParseMessage]), the stages of a deletion
 // ([StageOf]), and what MachineDrainRules and labels make of each pod ([NewPlan]).
 //
-// It follows cluster-api's internal/controllers/machine/drain (core/reconcilers
-// since v1.14) and machine_controller.go, releases 1.3 to 1.14. It only computes:
-// it reads no cluster and has no clock. What it is given may be incomplete, and
-// then it says so instead of guessing.
+// It follows cluster-api's sources of releases 1.3 to 1.14:
+// sigs.k8s.io/cluster-api/internal/controllers/machine/drain (core/reconcilers
+// since v1.14) and sigs.k8s.io/cluster-api/internal/controllers/machine/machine_controller.go.
+// It only computes: it reads no cluster and has no clock. What it is given may be
+// incomplete, and then it says so instead of guessing.
 //
 // Start reading at [Message], then [Deletion], then [Plan].
 package lifecycle

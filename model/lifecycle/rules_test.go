@@ -79,7 +79,8 @@ func agent() *model.Pod {
 
 const kb = agentLabel + "=v3 | kubernetes.io/metadata.name=pinniped-concierge"
 
-// The edges of FACTS: what a drain does with a kube-cert-agent under these rules.
+// What a drain does with a kube-cert-agent under these rules, as cluster-api decides in
+// internal/controllers/machine/drain/drain.go.
 func TestTreat(t *testing.T) {
 	labelled := func(v string) func(*model.Pod) {
 		return func(p *model.Pod) { p.Labels[PodLabel] = v }

@@ -1,6 +1,7 @@
 package signature
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -8,6 +9,26 @@ import (
 	"vksmedic/model/lifecycle"
 	"vksmedic/model/text"
 )
+
+// RuleVerdict is how one MachineDrainRule relates to the agents.
+type RuleVerdict = lifecycle.RuleVerdict
+
+// Agent is a kube-cert-agent on the node that is drained.
+type Agent struct {
+	Namespace, Name, UID string
+	// Value is the value of its label kube-cert-agent.pinniped.dev; empty where the pod was
+	// not seen.
+	Value string
+	// State is its phase and why it waits: "Pending, ImagePullBackOff"; empty where not seen.
+	State    string
+	Deleting bool
+	// Seen says that the pod was seen on the node; else it is only named by the drain.
+	Seen bool
+	// Named says that the drain's message names it among what it waits for.
+	Named bool
+	// Treatment is what the drain does with it under the rules that exist.
+	Treatment lifecycle.Treatment
+}
 
 // agentInName stands in the name of every kube-cert-agent: the name is
 // "<app>-kube-cert-agent-…" (vmware/pinniped internal/controller/kubecertagent).
@@ -148,4 +169,61 @@ func (x *draining) agentFacts() *AgentFacts {
 	}
 	f.Rules = x.plan.Relate(subjects)
 	return f
+}
+
+// checkAgentOnNode looks for the agent itself.
+func (x *draining) checkAgentOnNode() model.Check {
+	c := model.Check{
+		Name: "agent-on-node", Title: "a kube-cert-agent pod is on its node", Weight: model.Deciding,
+		Source: x.podsSource(), Seen: x.v.c.Workload.PodsSource.Seen,
+	}
+	var seen, named []string
+	for _, a := range x.agents {
+		if a.Seen {
+			seen = append(seen, a.Namespace+"/"+a.Name+" ("+model.CertAgentLabel+"="+a.Value+")")
+			continue
+		}
+		named = append(named, lifecycle.PodName{Namespace: a.Namespace, Name: a.Name}.String())
+	}
+	switch {
+	case len(seen) > 0:
+		c.Verdict, c.Detail = model.Yes, text.Clean(text.List(seen, 4))
+	case len(named) > 0 && x.podsKnown:
+		c.Verdict = model.Unknown
+		c.Detail = "the drain names " + text.List(named, 4) + ", which is not on the node at this moment; its message may be 20 s old"
+		c.Settle = "look again in half a minute"
+	case len(named) > 0:
+		c.Verdict, c.Source, c.Seen = model.Yes, x.machineSource()+", condition "+x.d.Condition, x.v.seen("machines")
+		why, settle := x.podsUnknown()
+		c.Detail, c.Settle = "named by the drain: "+text.List(named, 4)+"; "+why, settle
+	case x.podsKnown || x.nodeGone():
+		c.Verdict, c.Detail = model.No, "no pod with the label "+model.CertAgentLabel+" is on it"
+	case x.mayHideAgent():
+		why, settle := x.podsUnknown()
+		c.Verdict, c.Settle = model.Unknown, settle
+		c.Detail = fmt.Sprintf("the drain waits for %s that it does not name, and %s", text.Plural(x.hidden, "pod"), why)
+	default:
+		c.Verdict, c.Detail = model.No, "nothing points to one"
+	}
+	return c
+}
+
+// mayHideAgent says whether an agent may be among the pods that the message counts without
+// naming. Agents live on control plane nodes only, and are deleted without a refusal;
+// each line names the first three by namespace, so that a line which has got past the
+// namespaces that agents are known in cannot hide one.
+func (x *draining) mayHideAgent() bool {
+	w := x.v.c.Workload
+	if w.HasPinniped == model.No || x.worker() || x.unreachable() {
+		return false
+	}
+	if !x.m.ControlPlane && w.HasPinniped != model.Yes {
+		return false
+	}
+	for _, ns := range []string{"pinniped-concierge", "vmware-system-tmc"} {
+		if couldHide(&x.d.Message, lifecycle.PodName{Namespace: ns, Name: "~"}, lifecycle.Terminating) && x.hidden+len(x.agents) > 0 {
+			return true
+		}
+	}
+	return x.d.Message.Cut && x.m.ControlPlane
 }

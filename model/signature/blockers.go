@@ -4,11 +4,37 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"vksmedic/model"
 	"vksmedic/model/lifecycle"
 	"vksmedic/model/text"
 )
+
+// Blocker is something other than a kube-cert-agent that holds a drain: a pod, or
+// a budget whose pods are not known.
+type Blocker struct {
+	Namespace, Name string // of the pod; Name is empty where only the budget is known.
+	Why             lifecycle.Why
+	// Budget is the PodDisruptionBudget that refuses, in the pod's namespace.
+	Budget string
+	Detail string
+	// Named says that the drain's message names it; else it was seen on the node.
+	Named bool
+	// Sure is false where it is only likely that this holds the drain.
+	Sure bool
+	// Grace is when the pod's own grace period ends, zero where unknown.
+	Grace time.Time
+}
+
+// String is "namespace/name (why)".
+func (b Blocker) String() string {
+	s := "PodDisruptionBudget " + b.Namespace + "/" + b.Budget
+	if b.Name != "" {
+		s = lifecycle.PodName{Namespace: b.Namespace, Name: b.Name}.String()
+	}
+	return s + " (" + b.Detail + ")"
+}
 
 // findBlockers collects what holds the drain besides kube-cert-agents: the pods that the
 // message names, those it hides that can be found on the node, and, where it names none,

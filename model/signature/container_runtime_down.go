@@ -1,6 +1,7 @@
 package signature
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,23 @@ import (
 	"vksmedic/model/kubelet"
 	"vksmedic/model/text"
 )
+
+// ContainerRuntimeDown is the id of the signature in this file.
+const ContainerRuntimeDown = "container-runtime-down"
+
+func containerRuntimeDown() Signature {
+	return Signature{
+		ID: ContainerRuntimeDown, Title: "a node is NotReady: its kubelet says that the container runtime is down or PLEG is not healthy",
+		Needs:        []string{"machines"},
+		ExplainsNode: always,
+		Causes: []Relation{
+			{DrainBlocked, sameMachine}, {MachineDeletionStalled, sameMachine},
+			{RemediationBlockedByQuorum, func(cause, _ *model.Finding) bool { return factsOf[*RuntimeFacts](cause).ControlPlane }},
+		},
+		Facts: func() any { return &RuntimeFacts{} },
+		find:  findRuntimeDown,
+	}
+}
 
 // StartingUp is how long a kubelet may not have heard of its container runtime yet after it
 // started. It says so for some seconds after every start.
@@ -37,7 +55,6 @@ func findRuntimeDown(v *view) []model.Finding {
 			continue
 		}
 		if f, ok := n.runtimeFinding(); ok {
-			v.explain(n)
 			out = append(out, f)
 		}
 	}
@@ -56,7 +73,7 @@ func (n *nodeView) runtimeFinding() (model.Finding, bool) {
 		return model.Finding{}, false
 	}
 	f := model.Finding{
-		Signature: ContainerRuntimeDown, Confidence: confidence, Severity: n.severity(), Cluster: v.c.Ref, Subjects: n.subjects(),
+		Confidence: confidence, Severity: n.severity(), Subjects: n.subjects(),
 		Short: "runtime down", Since: n.since, Evidence: checks,
 		Summary: text.Clean("the container runtime of " + n.name + " is down: " + n.words.Text),
 	}
@@ -138,7 +155,7 @@ func (n *nodeView) checkKubeletReports() model.Check {
 		c.Verdict, c.Detail = model.Unknown, n.stale
 		c.Settle = "kubectl get node " + n.name + ", in the workload cluster"
 	default:
-		c.Verdict, c.Detail = model.Unknown, "Ready is "+firstOf(n.status, "not known")+": these are its last words"
+		c.Verdict, c.Detail = model.Unknown, "Ready is "+cmp.Or(n.status, "not known")+": these are its last words"
 		c.Settle = n.onNode("sudo systemctl status kubelet containerd")
 	}
 	return c
@@ -201,20 +218,6 @@ func (v *view) configsUnread() string {
 		}
 	}
 	return ""
-}
-
-// unread says why a resource of the Supervisor could not be read; empty where it could.
-func (v *view) unread(resource string) string {
-	s := v.source(resource)
-	switch {
-	case s == nil:
-		return "they are not looked at"
-	case s.Readable():
-		return ""
-	case s.State == model.SourceNotServed:
-		return "this Supervisor does not serve them"
-	}
-	return "they could not be read: " + describe(s)
 }
 
 func (v *view) checkTrust() model.Check {
@@ -281,29 +284,6 @@ func (v *view) checkReplicas() model.Check {
 		c.Verdict = model.No
 	default:
 		c.Verdict, c.Detail = model.Unknown, "this Cluster API version does not count them on the Cluster"
-	}
-	return c
-}
-
-// checkVKSAffected: known in 3.6.0 and 3.6.1, resolved in 3.6.2 (its release notes).
-func (v *view) checkVKSAffected() model.Check {
-	c := v.checkVKS()
-	c.Name, c.Title = "vks-affected", "a VKS version in which this is known (3.6.0 and 3.6.1)"
-	release, _, _ := strings.Cut(strings.TrimPrefix(v.sn.Supervisor.VKS, "v"), "+")
-	later, ok := atLeast(v.sn.Supervisor.VKS, 6)
-	switch {
-	case !ok:
-		if floor, ok := atLeast(v.sn.Supervisor.VKSAtLeast, 7); ok && floor {
-			c.Verdict = model.No // Whatever exactly it is, it has the fix.
-			return c
-		}
-		c.Verdict = model.Unknown
-	case release == "3.6.0" || release == "3.6.1":
-		c.Verdict, c.Detail = model.Yes, text.Clean(v.sn.Supervisor.VKS)+"; resolved in 3.6.2"
-	case later:
-		c.Verdict, c.Detail = model.No, text.Clean(v.sn.Supervisor.VKS)+" has the fix of 3.6.2"
-	default:
-		c.Verdict, c.Detail = model.No, text.Clean(v.sn.Supervisor.VKS)+" does not change nodes in place yet"
 	}
 	return c
 }

@@ -1,6 +1,7 @@
 package signature
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -8,6 +9,31 @@ import (
 	"vksmedic/model/lifecycle"
 	"vksmedic/model/text"
 )
+
+// DrainBlocked is the id of the signature in this file.
+const DrainBlocked = "drain-blocked"
+
+func drainBlocked() Signature {
+	return Signature{
+		ID: DrainBlocked, Title: "a drain waits for pods that do not go; they are named, with the budget or the reason", KB: "345904",
+		Needs:  []string{"machines", "machinedrainrules"},
+		Causes: []Relation{{MachineDeletionStalled, sameMachine}},
+		Facts:  func() any { return &DrainFacts{} },
+		find:   findBlockedDrains,
+	}
+}
+
+// DrainFacts are the Facts of a finding of drain-blocked.
+type DrainFacts struct {
+	Machine, Node string
+	Blockers      []Blocker
+	// Hidden is how many pods the drain waits for without naming them, and that could not be
+	// found on the node either.
+	Hidden int
+	// Error is what makes the drain fail as a whole, empty where nothing does.
+	Error        string
+	DrainStarted time.Time
+}
 
 // maxPodSubjects bounds the pods that a finding lists as subjects.
 const maxPodSubjects = 50
@@ -47,8 +73,8 @@ func (x *draining) blockedFinding() (model.Finding, bool) {
 		Error: x.drainError(), DrainStarted: x.d.Since,
 	}
 	f := model.Finding{
-		Signature: DrainBlocked, Confidence: confidence, Severity: model.Warning, Cluster: x.v.c.Ref,
-		Subjects: x.subjects(), Summary: x.blockedSummary(), Short: x.blockedShort(), KB: "345904",
+		Confidence: confidence, Severity: model.Warning,
+		Subjects: x.subjects(), Summary: x.blockedSummary(), Short: x.blockedShort(),
 		Since: x.since(), Evidence: checks, Advice: x.blockedAdvice(), Facts: facts,
 	}
 	for _, b := range x.blockers {
@@ -227,7 +253,7 @@ func (x *draining) blockedShort() string {
 	n := len(sure) + x.hidden
 	for _, b := range sure {
 		if b.Why == lifecycle.Budget {
-			return "drain: budget " + text.Clean(firstOf(b.Budget, b.Name))
+			return "drain: budget " + text.Clean(cmp.Or(b.Budget, b.Name))
 		}
 	}
 	return "drain waits for " + text.Plural(n, "pod")

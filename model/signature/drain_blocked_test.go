@@ -17,115 +17,116 @@ func TestDrainBlocked(t *testing.T) {
 	const budgetText = violates + " The disruption budget cart needs 1 healthy pods and has 1 currently"
 	for _, c := range []struct {
 		name       string
-		world      func(*world)
+		change     func(*site)
 		confidence model.Confidence // empty: no finding.
 		severity   model.Severity
 		says       []string // parts of the summary.
 		not        string   // what the summary must not hold.
 	}{
 		// Hits.
-		{"a budget, named", func(w *world) { w.worker().says(header + "\n* Pod shop/cart-0" + budgetText) }, model.Confirmed, model.Warning, []string{"shop/cart-0", "cart", "needs 1 healthy, has 1"}, ""},
-		{"a budget, named, on a control plane", func(w *world) { w.says(header + "\n* Pod shop/cart-0" + budgetText) }, model.Confirmed, model.Critical, nil, ""},
-		{"older generation only", func(w *world) { w.worker().saysOld(header + "\n* Pod shop/cart-0" + budgetText) }, model.Confirmed, model.Warning, []string{"shop/cart-0"}, ""},
-		{"flattened text", func(w *world) {
+		{"a budget, named", func(w *site) { w.worker().says(header + "\n* Pod shop/cart-0" + budgetText) }, model.Confirmed, model.Warning, []string{"shop/cart-0", "cart", "needs 1 healthy, has 1"}, ""},
+		{"a budget, named, on a control plane", func(w *site) { w.says(header + "\n* Pod shop/cart-0" + budgetText) }, model.Confirmed, model.Critical, nil, ""},
+		{"older generation only", func(w *site) { w.worker().saysOld(header + "\n* Pod shop/cart-0" + budgetText) }, model.Confirmed, model.Warning, []string{"shop/cart-0"}, ""},
+		{"flattened text", func(w *site) {
 			w.worker().says("Drain not completed yet: * Pod shop/cart-0" + stuck + " * Pod shop/cart-1" + budgetText)
 		}, model.Confirmed, model.Warning, []string{"shop/cart-0", "shop/cart-1"}, ""},
-		{"pods not readable: the message is enough", func(w *world) { w.blind().worker().says(header + "\n* Pod shop/cart-0" + budgetText) }, model.Confirmed, model.Warning, []string{"shop/cart-0"}, ""},
-		{"not terminating, with a finalizer", func(w *world) {
+		{"pods not readable: the message is enough", func(w *site) { w.blind().worker().says(header + "\n* Pod shop/cart-0" + budgetText) }, model.Confirmed, model.Warning, []string{"shop/cart-0"}, ""},
+		{"not terminating, with a finalizer", func(w *site) {
 			w.worker().says(header+"\n* Pod app/a"+stuck).pod("app", "a", terminating(time.Hour), func(p *model.Pod) { p.Finalizers = []string{"example.com/guard"} })
 		}, model.Confirmed, model.Warning, []string{"app/a", "finalizers example.com/guard"}, ""},
-		{"an eviction that fails", func(w *world) {
+		{"an eviction that fails", func(w *site) {
 			w.worker().says(header + "\n* Pod app/a: failed to evict Pod, admission webhook denied the request")
 		}, model.Confirmed, model.Warning, []string{"admission webhook denied"}, ""},
-		{"waited for until it completes", func(w *world) {
+		{"waited for until it completes", func(w *site) {
 			w.worker().says(header+"\n* Pod app/job"+": waiting for completion").pod("app", "job", label("cluster.x-k8s.io/drain", "wait-completed"))
 		}, model.Confirmed, model.Warning, []string{"app/job", "completes"}, ""},
-		{"hidden ones are found on the node", func(w *world) {
+		{"hidden ones are found on the node", func(w *site) {
 			w.worker().says(header + "\n* Pods app/a, app/b, app/c, ... (1 more)" + stuck)
 			for _, n := range []string{"a", "b", "c", "d"} {
 				w.pod("app", n, terminating(time.Hour))
 			}
 			w.pod("app", "running").pod("kube-system", "ds", terminating(time.Hour), func(p *model.Pod) { p.DaemonSet = true })
 		}, model.Confirmed, model.Warning, []string{"app/c", "1 more"}, "not named"},
-		{"nameless: the pods and budgets tell", func(w *world) {
+		{"nameless: the pods and budgets tell", func(w *site) {
 			w.worker().saysOld(nameless).pod("shop", "cart-0").budget("shop", "cart", "app=cart-0", 0)
 		}, model.Confirmed, model.Warning, []string{"shop/cart-0", "PodDisruptionBudget cart"}, ""},
-		{"nameless: a pod that is terminating tells", func(w *world) { w.worker().saysOld(nameless).pod("app", "a", terminating(time.Hour)) }, model.Confirmed, model.Warning, []string{"app/a"}, ""},
-		{"beside an agent", func(w *world) {
+		{"nameless: a pod that is terminating tells", func(w *site) { w.worker().saysOld(nameless).pod("app", "a", terminating(time.Hour)) }, model.Confirmed, model.Warning, []string{"app/a"}, ""},
+		{"beside an agent", func(w *site) {
 			w.says(header+"\n* Pod "+agentNS+"/"+agentName+stuck+"\n* Pod shop/cart-0"+budgetText).agent().pod("shop", "cart-0")
 		}, model.Confirmed, model.Critical, []string{"shop/cart-0"}, agentName},
-		{"an invalid rule", func(w *world) {
-			w.worker().says("Error draining Node, please check controller logs for errors").rule("bad", "Skip", "", "", ago(time.Hour)).do(func(w *world) { w.c.DrainRules[0].Invalid = "no" })
+		{"an invalid rule", func(w *site) {
+			w.worker().says("Error draining Node, please check controller logs for errors").rule("bad", "Skip", "", "", ago(time.Hour)).do(func(w *site) { w.c.DrainRules[0].Invalid = "no" })
 		}, model.Confirmed, model.Warning, []string{"MachineDrainRule bad has an invalid selector"}, ""},
-		{"an invalid rule, from the error alone", func(w *world) {
-			w.worker().says("Error draining Node, please check controller logs for errors").do(func(w *world) {
+		{"an invalid rule, from the error alone", func(w *site) {
+			w.worker().says("Error draining Node, please check controller logs for errors").do(func(w *site) {
 				w.m.Conditions.Old[0].Reason = "DrainingFailed"
 				w.m.Conditions.Old[0].Message = "failed to get Pods for eviction: failed to get matching MachineDrainRules: invalid selectors in MachineDrainRule bad: spec.pods[0]"
 			})
 		}, model.Confirmed, model.Warning, []string{"MachineDrainRule bad"}, ""},
-		{"a namespace that is gone", func(w *world) {
+		{"a namespace that is gone", func(w *site) {
 			w.worker().saysOld(`failed to get Pods for eviction: Pods with error "Pod Namespace does not exist": gone/pod-1`)
 		}, model.Confirmed, model.Warning, []string{"gone/pod-1", "Namespace does not exist"}, ""},
-		{"a workload cluster that does not answer", func(w *world) {
+		{"a workload cluster that does not answer", func(w *site) {
 			w.blind().worker().says("Requeuing drain Node because connection to the workload cluster is down")
 		}, model.Confirmed, model.Warning, []string{"does not answer"}, ""},
-		{"two budgets for one pod", func(w *world) {
+		{"two budgets for one pod", func(w *site) {
 			w.worker().says(header + "\n* Pod app/a: failed to evict Pod, This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.")
 		}, model.Confirmed, model.Warning, []string{"more than one PodDisruptionBudget"}, ""},
 		// Not an alarm yet.
-		{"a minute old", func(w *world) {
-			w.worker().says(strings.ReplaceAll(header, "11:00:00", "11:59:00") + "\n* Pod shop/cart-0" + budgetText).do(func(w *world) { w.m.DrainStarted = ago(time.Minute) })
+		{"a minute old", func(w *site) {
+			w.worker().says(strings.ReplaceAll(header, "11:00:00", "11:59:00") + "\n* Pod shop/cart-0" + budgetText).do(func(w *site) { w.m.DrainStarted = ago(time.Minute) })
 		}, model.Confirmed, model.Info, nil, ""},
-		{"within the pods' own grace", func(w *world) {
+		{"within the pods' own grace", func(w *site) {
 			w.worker().says(header+"\n* Pod app/a"+stuck).pod("app", "a", terminating(-10*time.Minute))
 		}, model.Confirmed, model.Info, []string{"grace period until 2026-08-01T12:10:00Z"}, ""},
 		// Only suspected.
-		{"nameless, and a budget that nothing joins", func(w *world) { w.blind().worker().saysOld(nameless).budget("shop", "cart", "app=cart", 0) }, model.Suspected, model.Warning, []string{"shop/cart", "may hold it"}, ""},
-		{"nameless, and nothing known", func(w *world) { w.blind().worker().saysOld(nameless) }, model.Suspected, model.Warning, []string{"not named"}, ""},
-		{"no names on the first pass for an hour", func(w *world) { w.blind().worker().says(header) }, model.Suspected, model.Warning, nil, ""},
-		{"an error without words", func(w *world) {
+		{"nameless, and a budget that nothing joins", func(w *site) { w.blind().worker().saysOld(nameless).budget("shop", "cart", "app=cart", 0) }, model.Suspected, model.Warning, []string{"shop/cart", "may hold it"}, ""},
+		{"nameless, and nothing known", func(w *site) { w.blind().worker().saysOld(nameless) }, model.Suspected, model.Warning, []string{"not named"}, ""},
+		{"no names on the first pass for an hour", func(w *site) { w.blind().worker().says(header) }, model.Suspected, model.Warning, nil, ""},
+		{"an error without words", func(w *site) {
 			w.blind().worker().says("Error draining Node, please check controller logs for errors")
 		}, model.Suspected, model.Warning, []string{"does not say why"}, ""},
-		{"nameless, pods known and none has a reason", func(w *world) { w.worker().saysOld(nameless).pod("app", "a") }, model.Suspected, model.Warning, nil, ""},
+		{"nameless, pods known and none has a reason", func(w *site) { w.worker().saysOld(nameless).pod("app", "a") }, model.Suspected, model.Warning, nil, ""},
 		// Near misses.
-		{"only an agent", func(w *world) { w.says(named).agent() }, "", "", nil, ""},
-		{"only agents, some hidden", func(w *world) {
+		{"only an agent", func(w *site) { w.says(named).agent() }, "", "", nil, ""},
+		{"only agents, some hidden", func(w *site) {
 			w.blind().says(header + "\n* Pods " + agentNS + "/" + agentName + ", " + agentNS + "/" + agentName + "a, ... (2 more)" + stuck)
 		}, "", "", nil, ""},
-		{"an agent that came back under another name", func(w *world) { w.says(strings.ReplaceAll(named, "mrr9n", "zzzzz")).agent() }, "", "", nil, ""},
-		{"nobody deletes", func(w *world) {
-			w.pod("shop", "cart-0").budget("shop", "cart", "app=cart-0", 0).do(func(w *world) { w.m.Deleting, w.m.Phase, w.m.DrainStarted = time.Time{}, "Running", time.Time{} })
+		{"an agent that came back under another name", func(w *site) { w.says(strings.ReplaceAll(named, "mrr9n", "zzzzz")).agent() }, "", "", nil, ""},
+		{"nobody deletes", func(w *site) {
+			w.pod("shop", "cart-0").budget("shop", "cart", "app=cart-0", 0).do(func(w *site) { w.m.Deleting, w.m.Phase, w.m.DrainStarted = time.Time{}, "Running", time.Time{} })
 		}, "", "", nil, ""},
-		{"volumes are waited for", func(w *world) {
-			w.says(header).do(func(w *world) { w.m.Conditions.New[0].Reason = "WaitingForVolumeDetach" })
+		{"volumes are waited for", func(w *site) {
+			w.says(header).do(func(w *site) { w.m.Conditions.New[0].Reason = "WaitingForVolumeDetach" })
 		}, "", "", nil, ""},
-		{"the drain succeeded, infrastructure goes", func(w *world) {
-			w.says(header).do(func(w *world) {
+		{"the drain succeeded, infrastructure goes", func(w *site) {
+			w.says(header).do(func(w *site) {
 				w.m.Conditions.New = nil
 				w.m.Conditions.Old = model.Conditions{{Type: "DrainingSucceeded", Status: "True"}, {Type: "PreTerminateDeleteHookSucceeded", Status: "True"}}
 			})
 		}, "", "", nil, ""},
-		{"nameless and a minute old: every drain begins so", func(w *world) {
-			w.blind().saysOld(nameless).do(func(w *world) { w.m.Conditions.Old[0].Since = ago(time.Minute) })
+		{"nameless and a minute old: every drain begins so", func(w *site) {
+			w.blind().saysOld(nameless).do(func(w *site) { w.m.Conditions.Old[0].Since = ago(time.Minute) })
 		}, "", "", nil, ""},
-		{"nameless, and only pods that are never drained", func(w *world) {
+		{"nameless, and only pods that are never drained", func(w *site) {
 			w.saysOld(nameless).pod("kube-system", "ds", func(p *model.Pod) { p.DaemonSet = true }).pod("kube-system", "etcd", func(p *model.Pod) { p.Mirror = true })
 		}, "", "", nil, ""},
-		{"pods named only for later", func(w *world) {
+		{"pods named only for later", func(w *site) {
 			w.says(named + "\nAfter above Pods have been removed from the Node, the following Pods will be evicted: shop/cart-0").agent()
 		}, "", "", nil, ""},
-		{"a budget that refuses a pod elsewhere", func(w *world) {
+		{"a budget that refuses a pod elsewhere", func(w *site) {
 			w.says(named).agent().pod("shop", "cart-0", func(p *model.Pod) { p.Node = "web-md-1" }).budget("shop", "cart", "app=cart-0", 0)
 		}, "", "", nil, ""},
-		{"the node is gone", func(w *world) {
-			w.says(header + "\n* Pod shop/cart-0" + budgetText).do(func(w *world) { w.c.Workload.Nodes[0].Name = "web-cp-2"; w.m.NodeName = "web-cp-9" })
+		{"the node is gone", func(w *site) {
+			w.says(header + "\n* Pod shop/cart-0" + budgetText).do(func(w *site) { w.c.Workload.Nodes[0].Name = "web-cp-2"; w.m.NodeName = "web-cp-9" })
 		}, "", "", nil, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t)
-			c.world(w)
+			w := newDraining(t)
+			c.change(w)
+			tally(DrainBlocked, c.confidence != none)
 			f := w.judge()[DrainBlocked]
-			if c.confidence == "" {
+			if c.confidence == none {
 				if f != nil {
 					t.Fatalf("found: %s\n%+v", f.Summary, f.Evidence)
 				}
@@ -161,28 +162,28 @@ func TestDrainBlocked(t *testing.T) {
 func TestBudgetsAreJoinedByTheirSelector(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		change func(*world)
+		change func(*site)
 		want   bool
 	}{
-		{"selects it, allows none", func(w *world) { w.pod("shop", "cart-0").budget("shop", "b", "app=cart-0", 0) }, true},
-		{"allows one", func(w *world) { w.pod("shop", "cart-0").budget("shop", "b", "app=cart-0", 1) }, false},
-		{"selects another", func(w *world) { w.pod("shop", "cart-0").budget("shop", "b", "app=other", 0) }, false},
-		{"is in another namespace", func(w *world) { w.pod("shop", "cart-0").budget("team", "b", "app=cart-0", 0) }, false},
-		{"the pod is pending: it is evicted all the same", func(w *world) {
+		{"selects it, allows none", func(w *site) { w.pod("shop", "cart-0").budget("shop", "b", "app=cart-0", 0) }, true},
+		{"allows one", func(w *site) { w.pod("shop", "cart-0").budget("shop", "b", "app=cart-0", 1) }, false},
+		{"selects another", func(w *site) { w.pod("shop", "cart-0").budget("shop", "b", "app=other", 0) }, false},
+		{"is in another namespace", func(w *site) { w.pod("shop", "cart-0").budget("team", "b", "app=cart-0", 0) }, false},
+		{"the pod is pending: it is evicted all the same", func(w *site) {
 			w.pod("shop", "cart-0", func(p *model.Pod) { p.Phase = "Pending" }).budget("shop", "b", "app=cart-0", 0)
 		}, false},
-		{"the pod is skipped by its label", func(w *world) {
+		{"the pod is skipped by its label", func(w *site) {
 			w.pod("shop", "cart-0", label("cluster.x-k8s.io/drain", "skip")).budget("shop", "b", "app=cart-0", 0)
 		}, false},
-		{"the pod is skipped by a rule", func(w *world) {
+		{"the pod is skipped by a rule", func(w *site) {
 			w.pod("shop", "cart-0").budget("shop", "b", "app=cart-0", 0).rule("r", "Skip", "", "shop", ago(time.Hour))
 		}, false},
-		{"the selector cannot be parsed", func(w *world) {
-			w.pod("shop", "cart-0").budget("shop", "b", "app=cart-0", 0).do(func(w *world) { w.c.Workload.Budgets[0].Selector = nil })
+		{"the selector cannot be parsed", func(w *site) {
+			w.pod("shop", "cart-0").budget("shop", "b", "app=cart-0", 0).do(func(w *site) { w.c.Workload.Budgets[0].Selector = nil })
 		}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t).worker().saysOld(nameless)
+			w := newDraining(t).worker().saysOld(nameless)
 			c.change(w)
 			f := w.judge()[DrainBlocked]
 			found := f != nil && slices.ContainsFunc(f.Facts.(*DrainFacts).Blockers, func(b Blocker) bool { return b.Why == lifecycle.Budget && b.Sure }) //nolint:forcetypeassert // It is the type of this signature.
@@ -190,65 +191,5 @@ func TestBudgetsAreJoinedByTheirSelector(t *testing.T) {
 				t.Errorf("joined %v, want %v: %+v", found, c.want, f)
 			}
 		})
-	}
-}
-
-func TestPausedIsSaid(t *testing.T) {
-	w := newWorld(t).says(named).agent()
-	w.c.Object.Paused = true
-	f := w.judge()[KubeCertAgentBlocksDrain]
-	if f == nil || evidence(f, "not-paused").Verdict != model.No || !strings.Contains(strings.Join(f.Advice, " "), "paused") {
-		t.Errorf("found %+v", f)
-	}
-}
-
-// A message of a cluster is never drawn as it is.
-func TestFindingsHoldNoControlCharacters(t *testing.T) {
-	w := newWorld(t).worker().says(header + "\n* Pod shop/cart\x1b[31m-0: failed to evict Pod, \x1b]0;owned\x07boom\r\nmore")
-	w.c.Workload.Nodes[0].Conditions[0] = model.Condition{Type: "Ready", Status: "False", Message: "kubelet\x1b[2J gone"}
-	for _, f := range w.judge() {
-		for _, s := range append([]string{f.Summary, f.Short}, f.Advice...) {
-			if strings.ContainsAny(s, "\x1b\x07\r\n") {
-				t.Errorf("%q", s)
-			}
-		}
-		wellFormed(t, f)
-	}
-}
-
-// The figure of the issue: one changed cluster is judged in under a millisecond.
-func BenchmarkJudge(b *testing.B) {
-	w := newWorld(nil)
-	w.says(header + "\n* Pods app/a, app/b, app/c, ... (20 more)" + stuck).agent()
-	for i := range 100 {
-		name := "pod-" + string(rune('a'+i%26)) + string(rune('a'+i/26))
-		w.pod("app", name, terminating(time.Hour))
-		w.c.Workload.Budgets = append(w.c.Workload.Budgets, model.Budget{Meta: model.Meta{Namespace: "app", Name: name}, Selector: mustSet(nil, "app="+name).AsSelector()})
-	}
-	for i := range 300 {
-		m := *w.m
-		m.Name, m.Deleting, m.Phase, m.Conditions = "web-md-0-"+string(rune('a'+i%26)), time.Time{}, "Running", model.Generations{}
-		w.c.Machines = append(w.c.Machines, &m)
-	}
-	w.rule("r", "Skip", v3, "vmware-system-tmc", ago(time.Hour))
-	b.ReportAllocs()
-	for b.Loop() {
-		if f, _ := Judge(w.c, w.sn, now); len(f) != 3 {
-			b.Fatalf("%d findings", len(f))
-		}
-	}
-}
-
-func BenchmarkJudgeHealthy(b *testing.B) {
-	w := newWorld(nil)
-	w.m.Deleting, w.m.Phase, w.m.DrainStarted = time.Time{}, "Running", time.Time{}
-	for range 300 {
-		w.c.Machines = append(w.c.Machines, w.m)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		if f, _ := Judge(w.c, w.sn, now); len(f) != 0 {
-			b.Fatalf("%d findings", len(f))
-		}
 	}
 }

@@ -69,13 +69,6 @@ func (v *view) rulesUnknown() string {
 	return "the MachineDrainRules could not be read: " + describe(s)
 }
 
-func describe(s *model.Source) string {
-	if s.Detail != "" {
-		return text.Clean(s.Detail)
-	}
-	return string(s.State)
-}
-
 // look finds the node and the pods on it.
 func (x *draining) look() {
 	if x.m.NodeName == "" {
@@ -250,3 +243,7 @@ func (x *draining) checkGoesOn() model.Check {
 
 // since is when the drain began, for the finding.
 func (x *draining) since() time.Time { return x.d.Since }
+
+// noHands is what both drain signatures warn of (KB 345904): Cluster API skips the
+// drain of a node that is gone, and with it what protects the workloads.
+const noHands = "Do not delete the Node or the Machine by hand: the Machine is being deleted already, and without its Node the drain is skipped with all that protects the workloads."

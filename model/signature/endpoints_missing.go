@@ -1,6 +1,7 @@
 package signature
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/netip"
@@ -12,6 +13,18 @@ import (
 	"vksmedic/model/lifecycle"
 	"vksmedic/model/text"
 )
+
+// EndpointsMissing is the id of the signature in this file.
+const EndpointsMissing = "endpoints-missing"
+
+func endpointsMissing() Signature {
+	return Signature{
+		ID: EndpointsMissing, Title: "healthy control plane nodes are not in the control plane Service's Endpoints",
+		Needs: []string{"machines", "virtualmachines", "virtualmachineservices", "endpoints"},
+		Facts: func() any { return &EndpointsFacts{} },
+		find:  findMissingEndpoints,
+	}
+}
 
 // EndpointsFacts are the Facts of a finding of endpoints-missing.
 type EndpointsFacts struct {
@@ -112,7 +125,7 @@ func (x *endpointsView) look() bool {
 	if x.service == nil && x.eps == nil {
 		return false
 	}
-	if x.eps == nil && (x.v.sn.Dump || x.v.unread("endpoints") != "") {
+	if x.eps == nil && x.v.unread("endpoints") != "" {
 		return false // A dump without them says nothing.
 	}
 	if o := c.Object; o != nil && o.ControlPlaneUninitialized {
@@ -244,7 +257,7 @@ func (x *endpointsView) health(vm *model.VirtualMachine, m *model.Machine, e End
 		return model.No, "its VM is " + text.Clean(vm.PowerState)
 	case n != nil && n.stale == "" && (n.status == "False" || n.status == "Unknown" && e.Ready != model.Yes):
 		// A kubelet falls silent, too, when nobody is listed: it reaches the API through them.
-		return model.No, "its node is NotReady: " + firstOf(n.words.Text, n.status)
+		return model.No, "its node is NotReady: " + cmp.Or(n.words.Text, n.status)
 	case e.Ready == model.Yes:
 		return model.Yes, "VM Operator's own probe reaches its API server"
 	}
@@ -365,7 +378,7 @@ func (x *endpointsView) finding() (model.Finding, bool) {
 	}
 	facts := x.facts()
 	f := model.Finding{
-		Signature: EndpointsMissing, Confidence: confidence, Severity: model.Warning, Cluster: v.c.Ref, Short: "endpoints missing",
+		Confidence: confidence, Severity: model.Warning, Short: "endpoints missing",
 		Evidence: checks, Facts: facts,
 		Subjects: []model.ObjectRef{{Kind: "Endpoints", Namespace: facts.Namespace, Name: facts.Name}},
 	}
@@ -451,7 +464,7 @@ func (x *endpointsView) checkHealthy(ready int) model.Check {
 	var said []string
 	unsure := false
 	for _, e := range x.missing {
-		said = append(said, e.Name+": "+firstOf(e.How, "nothing tells"))
+		said = append(said, e.Name+": "+cmp.Or(e.How, "nothing tells"))
 		switch e.Healthy {
 		case model.Yes:
 			c.Verdict = model.Yes
@@ -477,14 +490,14 @@ func (x *endpointsView) checkVM(e *EndpointVM) model.Check {
 	if e.Deleting {
 		parts = append(parts, "being deleted")
 	}
-	parts = append(parts, firstOf(e.Address, "no address"))
+	parts = append(parts, cmp.Or(e.Address, "no address"))
 	switch {
 	case !e.HasProbe:
 		parts = append(parts, "no readiness probe")
 	case e.Ready == model.Yes:
 		parts = append(parts, "probe: Ready")
 	case e.Ready == model.No:
-		parts = append(parts, "probe: not Ready: "+firstOf(e.Why, "no words"))
+		parts = append(parts, "probe: not Ready: "+cmp.Or(e.Why, "no words"))
 	default:
 		parts = append(parts, "probe: nothing said yet")
 	}

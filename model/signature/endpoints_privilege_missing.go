@@ -7,6 +7,19 @@ import (
 	"vksmedic/model/text"
 )
 
+// EndpointsPrivilegeMissing is the id of the signature in this file.
+const EndpointsPrivilegeMissing = "endpoints-privilege-missing"
+
+func endpointsPrivilegeMissing() Signature {
+	return Signature{
+		ID: EndpointsPrivilegeMissing, Title: "VM Operator's role lacks `patch` on endpoints, and nobody has given that back",
+		General: true,
+		Needs:   []string{"clusterroles"},
+		Facts:   func() any { return &PrivilegeFacts{} },
+		find:    findPrivilegeMissing,
+	}
+}
+
 // DebtAnnotation is on an object from which this program took something that it must give
 // back; while it is there the loss is explained.
 const DebtAnnotation = "vksmedic/debt"
@@ -18,48 +31,6 @@ type PrivilegeFacts struct {
 	// 9.0 and later have it; Others are those resources where they lost the verb too.
 	Merged bool
 	Others []string
-}
-
-// role is VM Operator's ClusterRole, or nil.
-func (v *view) role() *model.ClusterRole {
-	for _, r := range v.sn.Roles {
-		if r.Name == model.VMOperatorRole {
-			return r
-		}
-	}
-	return nil
-}
-
-// roleLacks says whether the role lets VM Operator no longer patch Endpoints.
-func (v *view) roleLacks() model.Verdict {
-	r := v.role()
-	if r == nil {
-		return model.Unknown
-	}
-	for _, rule := range r.Rules {
-		if rule.Allows("patch", "", "endpoints") {
-			return model.No
-		}
-	}
-	return model.Yes
-}
-
-// checkRoleHolds is the same as a check of other signatures.
-func (v *view) checkRoleHolds() model.Check {
-	c := model.Check{Name: "operator-may-patch", Title: "VM Operator may patch Endpoints", Weight: model.Supporting, Verdict: v.roleLacks().Not(), Source: "ClusterRole " + model.VMOperatorRole, Seen: v.seen("clusterroles")}
-	switch c.Verdict {
-	case model.Yes:
-		c.Detail = "its role has the verb patch on endpoints"
-	case model.No:
-		c.Detail = "its role lacks the verb patch on endpoints: it changes none, of no cluster"
-	case model.Unknown:
-		c.Detail = firstOf(v.unread("clusterroles"), "it was not found")
-		if v.sn.Dump {
-			c.Detail = "the dump does not hold it"
-		}
-		c.Settle = "kubectl get clusterrole " + model.VMOperatorRole + " -o yaml, as an administrator of the Supervisor"
-	}
-	return c
 }
 
 // findPrivilegeMissing is endpoints-privilege-missing, a finding of the whole Supervisor: VM
@@ -110,7 +81,7 @@ func findPrivilegeMissing(v *view) []model.Finding {
 		return nil
 	}
 	f := model.Finding{
-		Signature: EndpointsPrivilegeMissing, Confidence: confidence, Severity: model.Critical, Evidence: checks, Facts: facts,
+		Confidence: confidence, Severity: model.Critical, Evidence: checks, Facts: facts,
 		Subjects: []model.ObjectRef{{Kind: "ClusterRole", Name: r.Name}}, Short: "privilege missing",
 		Summary: "VM Operator may not patch Endpoints: those of every cluster on this Supervisor stand still",
 		Advice: []string{

@@ -1,6 +1,7 @@
 package signature
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,6 +12,38 @@ import (
 	"vksmedic/model/lifecycle"
 	"vksmedic/model/text"
 )
+
+// KubeCertAgentBlocksDrain is the id of the signature in this file.
+const KubeCertAgentBlocksDrain = "kube-cert-agent-blocks-drain"
+
+func kubeCertAgentBlocksDrain() Signature {
+	return Signature{
+		ID: KubeCertAgentBlocksDrain, Title: "a pinniped kube-cert-agent keeps coming back and blocks the drain of a Machine", KB: "410900",
+		Needs:  []string{"machines", "machinedrainrules"},
+		Causes: []Relation{{MachineDeletionStalled, sameMachine}},
+		Facts:  func() any { return &AgentFacts{} },
+		find:   findAgentDrains,
+	}
+}
+
+// AgentFacts are the Facts of a finding of kube-cert-agent-blocks-drain.
+type AgentFacts struct {
+	Machine, Node string
+	// Namespaces are those in which agents are, sorted.
+	Namespaces []string
+	// Values are the label values of kube-cert-agent.pinniped.dev seen in each namespace,
+	// sorted; none where an agent is only named.
+	Values map[string][]string
+	Agents []Agent
+	// Rules are all MachineDrainRules of the vSphere Namespace, sorted by name.
+	Rules []RuleVerdict
+	// RulesUnknown says why the rules could not be read; empty when they could.
+	RulesUnknown string
+	// DrainStarted is zero where unknown.
+	DrainStarted time.Time
+	// Others is what else holds the drain.
+	Others []Blocker
+}
 
 // findAgentDrains is kube-cert-agent-blocks-drain (KB 410900): pinniped pins its
 // kube-cert-agent to the node of a kube-controller-manager by spec.nodeName, past
@@ -47,9 +80,8 @@ func (x *draining) agentFinding() (model.Finding, bool) {
 		return model.Finding{}, false
 	}
 	f := model.Finding{
-		Signature: KubeCertAgentBlocksDrain, Confidence: confidence, Severity: model.Critical,
-		Cluster: x.v.c.Ref, Subjects: x.subjects(), Short: "agent blocks drain",
-		KB: "410900", Article: KubeCertAgentBlocksDrain, Since: x.since(), Evidence: checks, Facts: facts,
+		Confidence: confidence, Severity: model.Critical, Subjects: x.subjects(), Short: "agent blocks drain",
+		Article: KubeCertAgentBlocksDrain, Since: x.since(), Evidence: checks, Facts: facts,
 	}
 	for _, a := range x.agents {
 		f.Subjects = append(f.Subjects, podRef(a.Namespace, a.Name))
@@ -63,63 +95,6 @@ func (x *draining) agentFinding() (model.Finding, bool) {
 		f.Severity = model.Warning
 	}
 	return f, true
-}
-
-// checkAgentOnNode looks for the agent itself.
-func (x *draining) checkAgentOnNode() model.Check {
-	c := model.Check{
-		Name: "agent-on-node", Title: "a kube-cert-agent pod is on its node", Weight: model.Deciding,
-		Source: x.podsSource(), Seen: x.v.c.Workload.PodsSource.Seen,
-	}
-	var seen, named []string
-	for _, a := range x.agents {
-		if a.Seen {
-			seen = append(seen, a.Namespace+"/"+a.Name+" ("+model.CertAgentLabel+"="+a.Value+")")
-			continue
-		}
-		named = append(named, lifecycle.PodName{Namespace: a.Namespace, Name: a.Name}.String())
-	}
-	switch {
-	case len(seen) > 0:
-		c.Verdict, c.Detail = model.Yes, text.Clean(text.List(seen, 4))
-	case len(named) > 0 && x.podsKnown:
-		c.Verdict = model.Unknown
-		c.Detail = "the drain names " + text.List(named, 4) + ", which is not on the node at this moment; its message may be 20 s old"
-		c.Settle = "look again in half a minute"
-	case len(named) > 0:
-		c.Verdict, c.Source, c.Seen = model.Yes, x.machineSource()+", condition "+x.d.Condition, x.v.seen("machines")
-		why, settle := x.podsUnknown()
-		c.Detail, c.Settle = "named by the drain: "+text.List(named, 4)+"; "+why, settle
-	case x.podsKnown || x.nodeGone():
-		c.Verdict, c.Detail = model.No, "no pod with the label "+model.CertAgentLabel+" is on it"
-	case x.mayHideAgent():
-		why, settle := x.podsUnknown()
-		c.Verdict, c.Settle = model.Unknown, settle
-		c.Detail = fmt.Sprintf("the drain waits for %s that it does not name, and %s", text.Plural(x.hidden, "pod"), why)
-	default:
-		c.Verdict, c.Detail = model.No, "nothing points to one"
-	}
-	return c
-}
-
-// mayHideAgent says whether an agent may be among the pods that the message counts without
-// naming. Agents live on control plane nodes only, and are deleted without a refusal;
-// each line names the first three by namespace, so that a line which has got past the
-// namespaces that agents are known in cannot hide one.
-func (x *draining) mayHideAgent() bool {
-	w := x.v.c.Workload
-	if w.HasPinniped == model.No || x.worker() || x.unreachable() {
-		return false
-	}
-	if !x.m.ControlPlane && w.HasPinniped != model.Yes {
-		return false
-	}
-	for _, ns := range []string{"pinniped-concierge", "vmware-system-tmc"} {
-		if couldHide(&x.d.Message, lifecycle.PodName{Namespace: ns, Name: "~"}, lifecycle.Terminating) && x.hidden+len(x.agents) > 0 {
-			return true
-		}
-	}
-	return x.d.Message.Cut && x.m.ControlPlane
 }
 
 // checkAwaited asks whether the drain waits for the agent, and not only for others.
@@ -159,7 +134,7 @@ func (x *draining) checkAwaited() model.Check {
 	case msg.Form == lifecycle.FormNameless:
 		c.Detail = "it names no pods: Cluster API up to 1.8 never does, later ones do after the first pass"
 	case msg.Form == lifecycle.FormUnreachable || msg.Form == lifecycle.FormError:
-		c.Detail = "the drain fails before it gets to evict: " + firstOf(x.drainError(), "look at Cluster API's log")
+		c.Detail = "the drain fails before it gets to evict: " + cmp.Or(x.drainError(), "look at Cluster API's log")
 	default:
 		c.Detail = "its message does not say yet what it waits for"
 	}
@@ -464,7 +439,7 @@ func (x *draining) checkAgentState() model.Check {
 		if !a.Seen {
 			continue
 		}
-		states = append(states, a.Namespace+"/"+a.Name+": "+firstOf(a.State, "no state"))
+		states = append(states, a.Namespace+"/"+a.Name+": "+cmp.Or(a.State, "no state"))
 		if p := x.pod(lifecycle.PodName{Namespace: a.Namespace, Name: a.Name}); p != nil {
 			settled := p.Phase == "Running" && p.Waiting == "" && p.Deleting.IsZero()
 			if !settled {
@@ -531,10 +506,6 @@ func (x *draining) agentSummary(f *AgentFacts, conf model.Confidence, p pass) st
 	return text.Clean(text.Limit(s, 400))
 }
 
-// noHands is what both drain signatures warn of (KB 345904): Cluster API skips the
-// drain of a node that is gone, and with it what protects the workloads.
-const noHands = "Do not delete the Node or the Machine by hand: the Machine is being deleted already, and without its Node the drain is skipped with all that protects the workloads."
-
 func (x *draining) agentAdvice(p pass) []string {
 	var out []string
 	if why := x.v.paused(x.m); why != "" {
@@ -557,13 +528,4 @@ func (x *draining) agentAdvice(p pass) []string {
 		out = append(out, "The node is NotReady: no pod ends on it. Mend the node first.")
 	}
 	return append(out, noHands)
-}
-
-func firstOf(s ...string) string {
-	for _, v := range s {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
 }

@@ -15,142 +15,143 @@ const v3 = model.CertAgentLabel + "=v3"
 func TestKubeCertAgentBlocksDrain(t *testing.T) {
 	for _, c := range []struct {
 		name       string
-		world      func(*world)
+		change     func(*site)
 		confidence model.Confidence // empty: no finding.
 		severity   model.Severity
 		says       string // a part of the summary.
 	}{
 		// Hits.
-		{"seen and named", func(w *world) { w.says(named).agent() }, model.Confirmed, model.Critical, "blocks the drain of web-cp-old"},
-		{"older generation only", func(w *world) { w.saysOld(named).agent() }, model.Confirmed, model.Critical, ""},
-		{"named, pods not readable", func(w *world) { w.blind().says(named) }, model.Confirmed, model.Critical, ""},
-		{"label v2", func(w *world) { w.says(named).agent(label(model.CertAgentLabel, "v2")) }, model.Confirmed, model.Critical, ""},
-		{"label true", func(w *world) { w.says(named).agent(label(model.CertAgentLabel, "true")) }, model.Confirmed, model.Critical, ""},
-		{"came back under another name", func(w *world) {
+		{"seen and named", func(w *site) { w.says(named).agent() }, model.Confirmed, model.Critical, "blocks the drain of web-cp-old"},
+		{"older generation only", func(w *site) { w.saysOld(named).agent() }, model.Confirmed, model.Critical, ""},
+		{"named, pods not readable", func(w *site) { w.blind().says(named) }, model.Confirmed, model.Critical, ""},
+		{"label v2", func(w *site) { w.says(named).agent(label(model.CertAgentLabel, "v2")) }, model.Confirmed, model.Critical, ""},
+		{"label true", func(w *site) { w.says(named).agent(label(model.CertAgentLabel, "true")) }, model.Confirmed, model.Critical, ""},
+		{"came back under another name", func(w *site) {
 			w.says(strings.ReplaceAll(named, "mrr9n", "zzzzz")).agent()
 		}, model.Confirmed, model.Critical, ""},
-		{"another prefix: the label counts", func(w *world) {
+		{"another prefix: the label counts", func(w *site) {
 			w.says(header+"\n* Pod id/my-kube-cert-agent-1"+stuck).pod("id", "my-kube-cert-agent-1", label(model.CertAgentLabel, "v3"))
 		}, model.Confirmed, model.Critical, "of id"},
-		{"hidden behind three, seen", func(w *world) {
+		{"hidden behind three, seen", func(w *site) {
 			w.says(header+"\n* Pods app/a, app/b, app/c, ... (1 more)"+stuck).agent().pod("app", "a", terminating(time.Hour)).pod("app", "b", terminating(time.Hour)).pod("app", "c", terminating(time.Hour))
 		}, model.Confirmed, model.Critical, "3 other pods too"},
-		{"in two namespaces", func(w *world) {
+		{"in two namespaces", func(w *site) {
 			w.says(header+"\n* Pods "+agentNS+"/"+agentName+", vmware-system-tmc/cluster-auth-pinniped-kube-cert-agent-6f-abcde"+stuck).
 				agent().pod("vmware-system-tmc", "cluster-auth-pinniped-kube-cert-agent-6f-abcde", label(model.CertAgentLabel, "v3"))
 		}, model.Confirmed, model.Critical, "pinniped-concierge and vmware-system-tmc"},
-		{"a rule that covers the other namespace only", func(w *world) {
+		{"a rule that covers the other namespace only", func(w *site) {
 			w.says(named).agent().rule("r", "Skip", v3, "vmware-system-tmc", ago(24*time.Hour))
 		}, model.Confirmed, model.Critical, "MachineDrainRule r exists, it does not cover the namespace pinniped-concierge"},
-		{"a rule for another value", func(w *world) {
+		{"a rule for another value", func(w *site) {
 			w.says(named).agent(label(model.CertAgentLabel, "v2")).rule("r", "Skip", v3, agentNS, ago(24*time.Hour))
 		}, model.Confirmed, model.Critical, "the label is v2"},
-		{"a rule that is shadowed", func(w *world) {
+		{"a rule that is shadowed", func(w *site) {
 			w.says(named).agent().rule("a-all", "Drain", "", "", ago(24*time.Hour)).rule("r", "Skip", v3, agentNS, ago(24*time.Hour))
 		}, model.Confirmed, model.Critical, "shadowed by a-all"},
-		{"a fresh agent on a node that does not answer is evicted and waited for", func(w *world) { w.says(named).agent().node("Unknown") }, model.Confirmed, model.Critical, ""},
-		{"rules may not be read, but the drain waits for it", func(w *world) {
-			w.says(named).agent().do(func(w *world) { w.sn.Sources[1].State = model.SourceForbidden })
+		{"a fresh agent on a node that does not answer is evicted and waited for", func(w *site) { w.says(named).agent().node("Unknown") }, model.Confirmed, model.Critical, ""},
+		{"rules may not be read, but the drain waits for it", func(w *site) {
+			w.says(named).agent().do(func(w *site) { w.sn.Sources[1].State = model.SourceForbidden })
 		}, model.Confirmed, model.Critical, ""},
-		{"rules not served", func(w *world) {
-			w.says(named).agent().do(func(w *world) {
+		{"rules not served", func(w *site) {
+			w.says(named).agent().do(func(w *site) {
 				w.sn.Sources[1].State = model.SourceNotServed
 				w.sn.Supervisor.DrainRulesServed = model.No
 			})
 		}, model.Confirmed, model.Critical, ""},
-		{"a drain with a time limit", func(w *world) {
-			w.says(named).agent().do(func(w *world) { d := 4 * time.Hour; w.m.DrainTimeout = &d })
+		{"a drain with a time limit", func(w *site) {
+			w.says(named).agent().do(func(w *site) { d := 4 * time.Hour; w.m.DrainTimeout = &d })
 		}, model.Confirmed, model.Critical, ""},
-		{"no time in the dump: age unknown is not young", func(w *world) {
-			w.says(named).agent().do(func(w *world) { w.sn.Dump, w.at = true, time.Time{} })
+		{"no time in the dump: age unknown is not young", func(w *site) {
+			w.says(named).agent().do(func(w *site) { w.sn.Dump, w.at = true, time.Time{} })
 		}, model.Confirmed, model.Critical, ""},
 		// Not an alarm yet, or no longer.
-		{"a minute old", func(w *world) {
-			w.says(strings.ReplaceAll(named, "11:00:00", "11:59:00")).agent().do(func(w *world) { w.m.DrainStarted = ago(time.Minute) })
+		{"a minute old", func(w *site) {
+			w.says(strings.ReplaceAll(named, "11:00:00", "11:59:00")).agent().do(func(w *site) { w.m.DrainStarted = ago(time.Minute) })
 		}, model.Confirmed, model.Info, ""},
-		{"a rule that covers it was just made", func(w *world) { w.says(named).agent().rule("r", "Skip", v3, agentNS, ago(10*time.Second)) }, model.Suspected, model.Info, "a rule lets it pass"},
-		{"a rule that covers it, since when is unknown", func(w *world) { w.says(named).agent().rule("r", "Skip", v3, agentNS, time.Time{}) }, model.Suspected, model.Info, "a rule lets it pass"},
+		{"a rule that covers it was just made", func(w *site) { w.says(named).agent().rule("r", "Skip", v3, agentNS, ago(10*time.Second)) }, model.Suspected, model.Info, "a rule lets it pass"},
+		{"a rule that covers it, since when is unknown", func(w *site) { w.says(named).agent().rule("r", "Skip", v3, agentNS, time.Time{}) }, model.Suspected, model.Info, "a rule lets it pass"},
 		// Only suspected.
-		{"a rule has covered it for a day, and the drain still names it", func(w *world) { w.says(named).agent().rule("r", "Skip", v3, agentNS, ago(24*time.Hour)) }, model.Suspected, model.Warning, "although a rule"},
-		{"hidden, pods not readable", func(w *world) {
+		{"a rule has covered it for a day, and the drain still names it", func(w *site) { w.says(named).agent().rule("r", "Skip", v3, agentNS, ago(24*time.Hour)) }, model.Suspected, model.Warning, "although a rule"},
+		{"hidden, pods not readable", func(w *site) {
 			w.blind().says(header + "\n* Pods app/a, app/b, app/c, ... (2 more)" + stuck)
 		}, model.Suspected, model.Critical, "may block"},
-		{"seen, message names only others", func(w *world) {
+		{"seen, message names only others", func(w *site) {
 			w.says(header+"\n* Pod app/a"+stuck).agent().pod("app", "a", terminating(time.Hour))
 		}, model.Suspected, model.Critical, ""},
-		{"seen, message has no names yet", func(w *world) { w.says(header).agent() }, model.Suspected, model.Critical, ""},
-		{"seen, Cluster API up to 1.8", func(w *world) { w.saysOld(nameless).agent() }, model.Suspected, model.Critical, ""},
-		{"named, not on the node at this moment", func(w *world) { w.says(named) }, model.Suspected, model.Critical, ""},
-		{"NotReady node on which nothing ends", func(w *world) {
+		{"seen, message has no names yet", func(w *site) { w.says(header).agent() }, model.Suspected, model.Critical, ""},
+		{"seen, Cluster API up to 1.8", func(w *site) { w.saysOld(nameless).agent() }, model.Suspected, model.Critical, ""},
+		{"named, not on the node at this moment", func(w *site) { w.says(named) }, model.Suspected, model.Critical, ""},
+		{"NotReady node on which nothing ends", func(w *site) {
 			w.says(header+"\n* Pods app/a, "+agentNS+"/"+agentName+stuck).agent(terminating(time.Hour)).pod("app", "a", terminating(time.Hour)).node("False")
 		}, model.Suspected, model.Critical, ""},
-		{"rules may not be read, and the message hides it", func(w *world) {
-			w.says(header).agent().do(func(w *world) { w.sn.Sources[1].State = model.SourceForbidden })
+		{"rules may not be read, and the message hides it", func(w *site) {
+			w.says(header).agent().do(func(w *site) { w.sn.Sources[1].State = model.SourceForbidden })
 		}, model.Suspected, model.Critical, ""},
-		{"an invalid rule fails the drain before it evicts", func(w *world) {
-			w.says("Error draining Node, please check controller logs for errors").agent().rule("r", "Skip", v3, agentNS, ago(time.Hour)).do(func(w *world) { w.c.DrainRules[0].Invalid = "no" })
+		{"an invalid rule fails the drain before it evicts", func(w *site) {
+			w.says("Error draining Node, please check controller logs for errors").agent().rule("r", "Skip", v3, agentNS, ago(time.Hour)).do(func(w *site) { w.c.DrainRules[0].Invalid = "no" })
 		}, model.Suspected, model.Critical, "r is invalid"},
 		// Near misses.
-		{"nobody deletes the Machine", func(w *world) {
-			w.agent().do(func(w *world) { w.m.Deleting, w.m.Phase, w.m.DrainStarted = time.Time{}, "Running", time.Time{} })
+		{"nobody deletes the Machine", func(w *site) {
+			w.agent().do(func(w *site) { w.m.Deleting, w.m.Phase, w.m.DrainStarted = time.Time{}, "Running", time.Time{} })
 		}, "", "", ""},
-		{"condition Deleting is there and False", func(w *world) {
-			w.agent().do(func(w *world) {
+		{"condition Deleting is there and False", func(w *site) {
+			w.agent().do(func(w *site) {
 				w.m.Deleting, w.m.Phase, w.m.DrainStarted = time.Time{}, "Running", time.Time{}
 				w.m.Conditions.New = model.Conditions{{Type: "Deleting", Status: "False", Reason: "NotDeleting"}}
 			})
 		}, "", "", ""},
-		{"the drain is over, volumes are waited for", func(w *world) {
-			w.says(named).agent().do(func(w *world) {
+		{"the drain is over, volumes are waited for", func(w *site) {
+			w.says(named).agent().do(func(w *site) {
 				w.m.Conditions.New[0].Reason, w.m.Conditions.New[0].Message = "WaitingForVolumeDetach", "Waiting for Node volumes to be detached (started at 2026-08-01T11:30:00Z)"
 			})
 		}, "", "", ""},
-		{"the agent is on another node", func(w *world) {
+		{"the agent is on another node", func(w *site) {
 			w.says(header+"\n* Pod app/a"+stuck).pod("app", "a", terminating(time.Hour)).agent(func(p *model.Pod) { p.Node = "web-cp-2" })
 		}, "", "", ""},
-		{"a pod with the name and without the label", func(w *world) { w.says(named).pod(agentNS, agentName, terminating(time.Hour)) }, "", "", ""},
-		{"another pinniped pod", func(w *world) {
+		{"a pod with the name and without the label", func(w *site) { w.says(named).pod(agentNS, agentName, terminating(time.Hour)) }, "", "", ""},
+		{"another pinniped pod", func(w *site) {
 			w.says(header+"\n* Pod "+agentNS+"/pinniped-concierge-7c9-x"+stuck).pod(agentNS, "pinniped-concierge-7c9-x", terminating(time.Hour))
 		}, "", "", ""},
-		{"a rule covers it, and the message names only others", func(w *world) {
+		{"a rule covers it, and the message names only others", func(w *site) {
 			w.says(header+"\n* Pod app/a"+stuck).agent().pod("app", "a", terminating(time.Hour)).rule("r", "Skip", v3, agentNS, ago(24*time.Hour))
 		}, "", "", ""},
-		{"a rule without pods covers everything", func(w *world) { w.says(header).agent().rule("r", "Skip", "", "", ago(24*time.Hour)) }, "", "", ""},
-		{"its own label lets it pass", func(w *world) {
+		{"a rule without pods covers everything", func(w *site) { w.says(header).agent().rule("r", "Skip", "", "", ago(24*time.Hour)) }, "", "", ""},
+		{"its own label lets it pass", func(w *site) {
 			w.says(header+"\n* Pod app/a"+stuck).agent(label("cluster.x-k8s.io/drain", "skip")).pod("app", "a", terminating(time.Hour))
 		}, "", "", ""},
-		{"terminating on a node that does not answer: the drain ignores it", func(w *world) {
+		{"terminating on a node that does not answer: the drain ignores it", func(w *site) {
 			w.says(header + "\n* Pod app/a: cannot evict pod as it would violate the pod's disruption budget.").agent(terminating(time.Hour)).node("Unknown")
 		}, "", "", ""},
-		{"its turn comes later", func(w *world) {
+		{"its turn comes later", func(w *site) {
 			w.says(header + "\n* Pod app/a" + stuck + "\nAfter above Pods have been removed from the Node, the following Pods will be evicted: " + agentNS + "/" + agentName).agent()
 		}, "", "", ""},
-		{"other pods hide nothing", func(w *world) { w.blind().says(header + "\n* Pods app/a, app/b, app/c" + stuck) }, "", "", ""},
-		{"hidden pods of a worker: agents live on control planes", func(w *world) {
+		{"other pods hide nothing", func(w *site) { w.blind().says(header + "\n* Pods app/a, app/b, app/c" + stuck) }, "", "", ""},
+		{"hidden pods of a worker: agents live on control planes", func(w *site) {
 			w.blind().worker().says(header + "\n* Pods app/a, app/b, app/c, ... (2 more)" + stuck)
 		}, "", "", ""},
-		{"hidden pods, and the cluster has no agent anywhere", func(w *world) {
-			w.blind().says(header + "\n* Pods app/a, app/b, app/c, ... (2 more)" + stuck).do(func(w *world) { w.c.Workload.HasPinniped = model.No })
+		{"hidden pods, and the cluster has no agent anywhere", func(w *site) {
+			w.blind().says(header + "\n* Pods app/a, app/b, app/c, ... (2 more)" + stuck).do(func(w *site) { w.c.Workload.HasPinniped = model.No })
 		}, "", "", ""},
-		{"hidden pods that a budget holds are no agents", func(w *world) {
+		{"hidden pods that a budget holds are no agents", func(w *site) {
 			w.blind().says(header + "\n* Pods app/a, app/b, app/c, ... (2 more): cannot evict pod as it would violate the pod's disruption budget.")
 		}, "", "", ""},
-		{"hidden pods that come after every namespace an agent is known in", func(w *world) {
+		{"hidden pods that come after every namespace an agent is known in", func(w *site) {
 			w.blind().says(header + "\n* Pods x/a, y/b, z/c, ... (2 more)" + stuck)
 		}, "", "", ""},
-		{"nameless, pods not readable", func(w *world) { w.blind().saysOld(nameless) }, "", "", ""},
-		{"the node is gone: its drain is skipped", func(w *world) {
-			w.blind().says(named).do(func(w *world) {
+		{"nameless, pods not readable", func(w *site) { w.blind().saysOld(nameless) }, "", "", ""},
+		{"the node is gone: its drain is skipped", func(w *site) {
+			w.blind().says(named).do(func(w *site) {
 				w.c.Workload.NodesSource = model.Source{State: model.SourceOK, Live: true}
 				w.c.Workload.Nodes = []model.Node{{Meta: model.Meta{Name: "web-cp-2"}}}
 			})
 		}, "", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t)
-			c.world(w)
+			w := newDraining(t)
+			c.change(w)
+			tally(KubeCertAgentBlocksDrain, c.confidence != none)
 			f := w.judge()[KubeCertAgentBlocksDrain]
-			if c.confidence == "" {
+			if c.confidence == none {
 				if f != nil {
 					t.Fatalf("found: %s\n%+v", f.Summary, f.Evidence)
 				}
@@ -173,35 +174,8 @@ func TestKubeCertAgentBlocksDrain(t *testing.T) {
 	}
 }
 
-// wellFormed holds for every finding: every check has an answer with words, what is unknown says
-// so, and no text holds an age, which would grow stale.
-func wellFormed(t *testing.T, f *model.Finding) {
-	t.Helper()
-	names := map[string]bool{}
-	for _, c := range f.Evidence {
-		if c.Name == "" || c.Title == "" || c.Verdict == "" || c.Source == "" || names[c.Name] {
-			t.Errorf("check %+v", c)
-		}
-		names[c.Name] = true
-		if c.Detail == "" {
-			t.Errorf("check %s says nothing", c.Name)
-		}
-		if strings.ContainsAny(c.Detail, "\n\x1b") {
-			t.Errorf("check %s is more than a line: %q", c.Name, c.Detail)
-		}
-	}
-	if f.Summary == "" || f.Short == "" || len(f.Subjects) == 0 || f.Facts == nil || strings.ContainsRune(f.Summary, '\n') {
-		t.Errorf("finding %+v", f)
-	}
-	for _, a := range f.Advice {
-		if low := strings.ToLower(a); strings.Contains(low, "delete the node") && !strings.HasPrefix(low, "do not") {
-			t.Errorf("advice %q", a)
-		}
-	}
-}
-
 func TestAgentFacts(t *testing.T) {
-	w := newWorld(t)
+	w := newDraining(t)
 	w.says(header+"\n* Pods app/a, "+agentNS+"/"+agentName+stuck).pod("app", "a", terminating(time.Hour), func(p *model.Pod) { p.Finalizers = []string{"x/y"} })
 	w.agent(func(p *model.Pod) { p.Waiting = "ImagePullBackOff" })
 	w.pod("vmware-system-tmc", "cluster-auth-pinniped-kube-cert-agent-6f-abcde", label(model.CertAgentLabel, "v2"))
@@ -249,7 +223,7 @@ func TestAgentComesBack(t *testing.T) {
 		{"never looked at", nil, 24 * time.Hour, model.Unknown},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newDraining(t)
 			w.says(named).agent(func(p *model.Pod) { p.Created = ago(c.created) })
 			w.c.Workload.Sightings = c.sightings
 			f := w.judge()[KubeCertAgentBlocksDrain]
@@ -265,7 +239,7 @@ func TestAgentComesBack(t *testing.T) {
 
 // Time alone makes an alarm of it, and takes the patience with a fresh rule away.
 func TestReviewOfAgentFindings(t *testing.T) {
-	w := newWorld(t)
+	w := newDraining(t)
 	w.says(strings.ReplaceAll(named, "11:00:00", "11:59:30")).agent()
 	w.m.DrainStarted = ago(30 * time.Second)
 	_, review := Judge(w.c, w.sn, now)
@@ -277,7 +251,7 @@ func TestReviewOfAgentFindings(t *testing.T) {
 		t.Errorf("then: %+v, review %v", f, review)
 	}
 
-	w = newWorld(t)
+	w = newDraining(t)
 	w.says(named).agent().rule("r", "Skip", v3, agentNS, ago(10*time.Second))
 	f, review = Judge(w.c, w.sn, now)
 	if want := ago(10 * time.Second).Add(RetryGrace); !review.Equal(want) || f[0].Severity != model.Info {
@@ -285,26 +259,5 @@ func TestReviewOfAgentFindings(t *testing.T) {
 	}
 	if f, _ = Judge(w.c, w.sn, review); f[0].Signature != KubeCertAgentBlocksDrain || f[0].Severity != model.Warning {
 		t.Errorf("then: %+v", f)
-	}
-}
-
-func TestVKSVersion(t *testing.T) {
-	for _, c := range []struct {
-		vks, atLeast string
-		want         model.Verdict
-	}{
-		{"3.6.1+v1.35", "", model.Yes}, {"3.3.0", "", model.Yes}, {"v3.2.0", "", model.No}, {"4.0.0", "", model.Yes},
-		{"", "3.4.0", model.Yes}, {"", "3.1.0", model.Unknown}, {"", "", model.Unknown}, {"odd", "", model.Unknown},
-	} {
-		w := newWorld(t)
-		w.says(named).agent()
-		w.sn.Supervisor.VKS, w.sn.Supervisor.VKSAtLeast = c.vks, c.atLeast
-		f := w.judge()[KubeCertAgentBlocksDrain]
-		if f == nil {
-			t.Fatal("not found: the version only supports")
-		}
-		if got := evidence(f, "vks-version"); got.Verdict != c.want || got.Detail == "" {
-			t.Errorf("%q, at least %q: %s (%s), want %s", c.vks, c.atLeast, got.Verdict, got.Detail, c.want)
-		}
 	}
 }

@@ -1,6 +1,7 @@
 package signature
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -9,6 +10,18 @@ import (
 	"vksmedic/model/lifecycle"
 	"vksmedic/model/text"
 )
+
+// MachineDeletionStalled is the id of the signature in this file.
+const MachineDeletionStalled = "machine-deletion-stalled"
+
+func machineDeletionStalled() Signature {
+	return Signature{
+		ID: MachineDeletionStalled, Title: "a Machine has been Deleting for too long; the stage is named",
+		Needs: []string{"machines"},
+		Facts: func() any { return &DeletionFacts{} },
+		find:  findStalledDeletions,
+	}
+}
 
 // StalledAfter is how long a deletion may take before it is an alarm, by default.
 const StalledAfter = time.Hour
@@ -61,7 +74,7 @@ func (v *view) stalledFinding(m *model.Machine) (model.Finding, bool) {
 	}
 	facts := &DeletionFacts{Machine: m.Name, Node: m.NodeName, Stage: d.Stage, Begun: d.Begun, WaitsFor: waitsFor}
 	f := model.Finding{
-		Signature: MachineDeletionStalled, Confidence: confidence, Severity: model.Warning, Cluster: v.c.Ref,
+		Confidence: confidence, Severity: model.Warning,
 		Subjects: []model.ObjectRef{machineRef(m)}, Short: "deletion stalled", Since: d.Begun, Evidence: checks, Facts: facts,
 	}
 	if refusal.Verdict == model.No {
@@ -155,7 +168,7 @@ func (x *stalled) attachments() []string {
 		if a.Node != x.m.NodeName || !a.Attached && a.Error == "" {
 			continue
 		}
-		s := "VolumeAttachment " + a.Name + " of " + firstOf(a.Volume, "a volume")
+		s := "VolumeAttachment " + a.Name + " of " + cmp.Or(a.Volume, "a volume")
 		if a.Error != "" {
 			s += " (" + text.Limit(text.Clean(a.Error), 150) + ")"
 		}

@@ -1,6 +1,7 @@
 package signature
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -8,6 +9,23 @@ import (
 	"vksmedic/model/lifecycle"
 	"vksmedic/model/text"
 )
+
+// MachineUnhealthy is the id of the signature in this file.
+const MachineUnhealthy = "machine-unhealthy"
+
+func machineUnhealthy() Signature {
+	return Signature{
+		ID: MachineUnhealthy, Title: "a Machine is Failed, has lost its Node, or does not get beyond Pending, Provisioning or Provisioned",
+		Needs:  []string{"machines"},
+		Causes: []Relation{{DrainBlocked, sameMachine}, {MachineDeletionStalled, sameMachine}},
+		// A node that nobody can reach through the load balancer does not get to register.
+		CausedBy: []Relation{{EndpointsMissing, func(_, effect *model.Finding) bool {
+			return factsOf[*MachineFacts](effect).Phase == "Provisioned" && effect.Severity == model.Critical
+		}}},
+		Facts: func() any { return &MachineFacts{} },
+		find:  findUnhealthyMachines,
+	}
+}
 
 // SlowStart is how long a Machine may take to become a node before it is an alarm: a VM is made,
 // an image may have to be copied, and the node joins.
@@ -53,7 +71,7 @@ func (v *view) unhealthyFinding(m *model.Machine) (model.Finding, bool) {
 	}
 	facts := &MachineFacts{Machine: m.Name, Phase: m.Phase, WaitsFor: waits.Detail}
 	f := model.Finding{
-		Signature: MachineUnhealthy, Confidence: confidence, Severity: model.Warning, Cluster: v.c.Ref,
+		Confidence: confidence, Severity: model.Warning,
 		Subjects: []model.ObjectRef{machineRef(m)}, Since: m.Created, Evidence: checks, Facts: facts,
 		Short: "Machine " + text.Clean(m.Phase), Summary: text.Clean(m.Name + " is " + m.Phase + ": " + text.Limit(wrong.Detail, 300)),
 	}
@@ -100,7 +118,7 @@ func (v *view) checkMachine(m *model.Machine) model.Check {
 	n := v.nodeOf(m.NodeName)
 	switch m.Phase {
 	case "Failed":
-		c.Verdict, c.Detail = model.Yes, text.Clean(strings.TrimSuffix(firstOf(m.FailureReason, "Failed")+": "+text.Limit(m.FailureMessage, 500), ": "))
+		c.Verdict, c.Detail = model.Yes, text.Clean(strings.TrimSuffix(cmp.Or(m.FailureReason, "Failed")+": "+text.Limit(m.FailureMessage, 500), ": "))
 	case "Pending", "Provisioning", "Provisioned":
 		since := m.Created
 		if since.IsZero() || v.now.IsZero() {
@@ -135,7 +153,7 @@ func (v *view) checkMachineWaits(m *model.Machine) model.Check {
 		if x == nil || x.Status == "True" || x.Message == "" && x.Reason == "" {
 			continue
 		}
-		c.Verdict, c.Detail = model.Yes, text.Clean(typ+": "+strings.TrimSpace(text.Limit(firstOf(x.Message, x.Reason), 300)))
+		c.Verdict, c.Detail = model.Yes, text.Clean(typ+": "+strings.TrimSpace(text.Limit(cmp.Or(x.Message, x.Reason), 300)))
 		return c
 	}
 	return c
@@ -170,7 +188,7 @@ func (v *view) checkMachineVM(m *model.Machine) model.Check {
 	if vm == nil {
 		return c
 	}
-	c.Verdict, c.Detail = model.Yes, firstOf(text.Clean(vm.PowerState), "no power state")+", "+firstOf(text.Clean(vm.Address), "no address")
+	c.Verdict, c.Detail = model.Yes, cmp.Or(text.Clean(vm.PowerState), "no power state")+", "+cmp.Or(text.Clean(vm.Address), "no address")
 	for _, x := range vm.Conditions {
 		if x.Status == "False" && (strings.HasPrefix(x.Type, "VirtualMachine") && x.Type != "VirtualMachineTools") {
 			c.Verdict, c.Detail = model.No, text.Clean(x.Type+": "+strings.TrimSpace(x.Reason+" "+text.Limit(x.Message, 250)))

@@ -1,12 +1,30 @@
 package signature
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
 	"vksmedic/model"
 	"vksmedic/model/text"
 )
+
+// NodeNotReady is the id of the signature in this file.
+const NodeNotReady = "node-not-ready"
+
+func nodeNotReady() Signature {
+	return Signature{
+		ID: NodeNotReady, Title: "a node is NotReady for a reason that nothing else explains; the kubelet's words are shown",
+		Turn:  Last,
+		Needs: []string{"machines"},
+		Causes: []Relation{
+			{DrainBlocked, sameMachine}, {MachineDeletionStalled, sameMachine},
+			{RemediationBlockedByQuorum, func(cause, _ *model.Finding) bool { return factsOf[*NodeFacts](cause).ControlPlane }},
+		},
+		Facts: func() any { return &NodeFacts{} },
+		find:  findNotReady,
+	}
+}
 
 // Together is how close in time nodes fall silent that fell silent for one reason.
 const Together = 5 * time.Minute
@@ -71,7 +89,7 @@ func (v *view) notReadyFinding(group []*nodeView) model.Finding {
 	}
 	facts.All = facts.All && len(group) > 1
 	var checks []model.Check
-	f := model.Finding{Signature: NodeNotReady, Confidence: model.Confirmed, Severity: model.Info, Cluster: v.c.Ref, Facts: facts, Short: "node not ready"}
+	f := model.Finding{Confidence: model.Confirmed, Severity: model.Info, Facts: facts, Short: "node not ready"}
 	waiting := true
 	for _, n := range group {
 		f.Subjects = append(f.Subjects, n.subjects()...)
@@ -116,9 +134,9 @@ func (v *view) notReadySummary(group []*nodeView, facts *NodeFacts) string {
 	case len(group) > 1:
 		return text.Clean(fmt.Sprintf("%d nodes fell silent together: %s", len(group), text.List(facts.Nodes, 3)))
 	case facts.Silent:
-		return text.Clean("node " + first.name + " is silent: " + firstOf(first.words.Text, "its kubelet reports nothing"))
+		return text.Clean("node " + first.name + " is silent: " + cmp.Or(first.words.Text, "its kubelet reports nothing"))
 	}
-	return text.Clean("node " + first.name + " is NotReady: " + firstOf(first.words.Text, "the Machine does not say why; its Node does"))
+	return text.Clean("node " + first.name + " is NotReady: " + cmp.Or(first.words.Text, "the Machine does not say why; its Node does"))
 }
 
 // checkSilence says what silence may mean by how many fell silent.
@@ -156,26 +174,6 @@ func (n *nodeView) checkCurrent() model.Check {
 	return c
 }
 
-// checkVMOn says what the VirtualMachine says of itself, which may be old news.
-func (n *nodeView) checkVMOn() model.Check {
-	c := model.Check{Name: "vm-powered-on", Title: "its VM is powered on", Weight: model.Supporting, Source: "VirtualMachine of Machine " + n.m.Name, Seen: n.v.seen("virtualmachines")}
-	vm := n.v.c.VM(n.m)
-	switch {
-	case vm == nil:
-		c.Verdict, c.Detail = model.Unknown, "no VirtualMachine of it is known"
-	case vm.PowerState == "PoweredOn":
-		c.Verdict, c.Detail = model.Yes, "VM Operator says so, which it also does of a VM that is gone"
-	case vm.PowerState == "":
-		c.Verdict, c.Detail = model.Unknown, "it does not say"
-	default:
-		c.Verdict, c.Detail = model.No, text.Clean(vm.PowerState)
-		if vm.WantPower == "PoweredOn" {
-			c.Detail += "; the Supervisor starts it again by itself"
-		}
-	}
-	return c
-}
-
 func (v *view) notReadyAdvice(group []*nodeView, facts *NodeFacts, waiting bool) []string {
 	first := group[0]
 	var out []string
@@ -189,7 +187,7 @@ func (v *view) notReadyAdvice(group []*nodeView, facts *NodeFacts, waiting bool)
 	case facts.Silent && len(group) > 1:
 		out = append(out, "Several nodes at once are seldom several faults: look at their host and network, and whether the cluster's certificates have expired (kubeadm certs check-expiration, on a control plane node).")
 	case facts.Silent:
-		out = append(out, "Find out whether the machine lives: ping "+firstOf(text.Clean(first.address()), "its address")+", its console in vCenter, "+first.onNode("sudo systemctl status kubelet")+".")
+		out = append(out, "Find out whether the machine lives: ping "+cmp.Or(text.Clean(first.address()), "its address")+", its console in vCenter, "+first.onNode("sudo systemctl status kubelet")+".")
 	case first.words.NetworkNotReady:
 		out = append(out, "The node's network plug-in is not ready: look at the antrea or calico pod on it and its events.")
 	case first.words.RuntimeNotReady:

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"vksmedic/model"
-	"vksmedic/model/lifecycle"
 	"vksmedic/model/kubelet"
+	"vksmedic/model/lifecycle"
 	"vksmedic/model/text"
 )
 
@@ -249,22 +249,6 @@ func (n *nodeView) subjects() []model.ObjectRef {
 	return append(out, model.ObjectRef{Kind: "Node", Name: n.name})
 }
 
-func machineRef(m *model.Machine) model.ObjectRef {
-	r := m.Ref()
-	if r.Kind == "" {
-		r.Kind = "Machine"
-	}
-	return r
-}
-
-// infraSource names the infrastructure machine of a Machine.
-func infraSource(m *model.Machine) string {
-	if m.Infra.Name == "" {
-		return "infrastructure machine of Machine " + m.Name
-	}
-	return m.Infra.Kind + " " + m.Infra.Name
-}
-
 // address is where the node can be reached: its own, its Machine's or its VM's.
 func (n *nodeView) address() string {
 	if n.node != nil && len(n.node.Addresses) > 0 {
@@ -321,32 +305,6 @@ func (n *nodeView) saying() string {
 	return s
 }
 
-// checkPaused says whether anything keeps the cluster from mending itself.
-func (v *view) checkPaused(m *model.Machine) model.Check {
-	c := model.Check{Name: "not-paused", Title: "nothing is paused", Weight: model.Supporting, Source: "Cluster, Machine and VirtualMachine, paused", Seen: v.seen("clusters")}
-	why := v.pausedAnywhere(m)
-	switch {
-	case why != "":
-		c.Verdict, c.Detail = model.No, why+": nothing mends itself until it is resumed"
-	case v.c.Object == nil:
-		c.Verdict, c.Detail = model.Unknown, "the Cluster was not read"
-	default:
-		c.Verdict, c.Detail = model.Yes, "none of them"
-	}
-	return c
-}
-
-// pausedAnywhere says what is paused of cluster, Machine and its VM; empty where nothing is.
-func (v *view) pausedAnywhere(m *model.Machine) string {
-	if why := v.paused(m); why != "" || m == nil {
-		return why
-	}
-	if vm := v.c.VM(m); vm != nil && vm.Paused {
-		return "VirtualMachine " + vm.Namespace + "/" + vm.Name + " is paused"
-	}
-	return ""
-}
-
 // othersSilent are up to six of the other nodes of the cluster that are silent too.
 func (n *nodeView) othersSilent() []*nodeView {
 	const enough = 6
@@ -368,4 +326,24 @@ func nodeNames(list []*nodeView) []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// checkVMOn says what the VirtualMachine says of itself, which may be old news.
+func (n *nodeView) checkVMOn() model.Check {
+	c := model.Check{Name: "vm-powered-on", Title: "its VM is powered on", Weight: model.Supporting, Source: "VirtualMachine of Machine " + n.m.Name, Seen: n.v.seen("virtualmachines")}
+	vm := n.v.c.VM(n.m)
+	switch {
+	case vm == nil:
+		c.Verdict, c.Detail = model.Unknown, "no VirtualMachine of it is known"
+	case vm.PowerState == "PoweredOn":
+		c.Verdict, c.Detail = model.Yes, "VM Operator says so, which it also does of a VM that is gone"
+	case vm.PowerState == "":
+		c.Verdict, c.Detail = model.Unknown, "it does not say"
+	default:
+		c.Verdict, c.Detail = model.No, text.Clean(vm.PowerState)
+		if vm.WantPower == "PoweredOn" {
+			c.Detail += "; the Supervisor starts it again by itself"
+		}
+	}
+	return c
 }

@@ -1,6 +1,7 @@
 package signature
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,6 +12,23 @@ import (
 	"vksmedic/model/component"
 	"vksmedic/model/text"
 )
+
+// PortHeldByOrphan is the id of the signature in this file.
+const PortHeldByOrphan = "port-held-by-orphan"
+
+func portHeldByOrphan() Signature {
+	return Signature{
+		ID: PortHeldByOrphan, Title: "a system pod cannot start: its port is held by a process that containerd lost",
+		Needs:        []string{"machines"},
+		ExplainsNode: func(f *model.Finding) bool { return f.Confidence == model.Confirmed },
+		Causes: []Relation{
+			{DrainBlocked, sameMachine}, {MachineDeletionStalled, sameMachine}, {EndpointsMissing, sameMachine}, {NodeNotReady, sameNode},
+			{RemediationBlockedByQuorum, func(cause, _ *model.Finding) bool { return factsOf[*OrphanFacts](cause).Component.Static }},
+		},
+		Facts: func() any { return &OrphanFacts{} },
+		find:  findOrphans,
+	}
+}
 
 // OrphanFacts are the Facts of a finding of port-held-by-orphan.
 type OrphanFacts struct {
@@ -41,9 +59,6 @@ func findOrphans(v *view) []model.Finding {
 		}
 		x := &orphanView{v: v, pod: p, comp: comp, node: v.nodeOf(p.Node)}
 		if f, ok := x.finding(); ok {
-			if x.node != nil && f.Confidence == model.Confirmed {
-				v.explain(x.node)
-			}
 			out = append(out, f)
 		}
 	}
@@ -76,7 +91,7 @@ func (x *orphanView) finding() (model.Finding, bool) {
 	}
 	facts := &OrphanFacts{Node: x.pod.Node, Namespace: x.pod.Namespace, Pod: x.pod.Name, Container: x.comp.Name, Component: x.comp, Binds: x.binds}
 	f := model.Finding{
-		Signature: PortHeldByOrphan, Confidence: confidence, Severity: model.Warning, Cluster: x.v.c.Ref,
+		Confidence: confidence, Severity: model.Warning,
 		Short: "port held", Since: x.since(), Evidence: checks, Facts: facts,
 	}
 	if x.node != nil {
@@ -154,7 +169,7 @@ func (x *orphanView) checkFails() model.Check {
 		c.Verdict, c.Detail = model.No, "its container runs and has not ended before"
 	case k.Waiting == "CrashLoopBackOff" || k.Ended != nil && k.Ended.ExitCode != 0 || k.Last != nil && k.Last.ExitCode != 0:
 		c.Verdict = model.Yes
-		c.Detail = firstOf(k.Waiting, "ended") + ", restarted " + strconv.Itoa(int(k.Restarts)) + " times"
+		c.Detail = cmp.Or(k.Waiting, "ended") + ", restarted " + strconv.Itoa(int(k.Restarts)) + " times"
 		if e := k.Ending(); e != nil {
 			c.Detail += ", last exit code " + strconv.Itoa(int(e.ExitCode))
 			if !e.At.IsZero() {
@@ -162,7 +177,7 @@ func (x *orphanView) checkFails() model.Check {
 			}
 		}
 	default:
-		c.Verdict, c.Detail = model.No, "its container waits for something else: "+firstOf(k.Waiting, "it has not been started")
+		c.Verdict, c.Detail = model.No, "its container waits for something else: "+cmp.Or(k.Waiting, "it has not been started")
 	}
 	c.Detail = text.Clean(c.Detail)
 	return c
@@ -218,7 +233,7 @@ func (x *orphanView) checkLog() model.Check {
 	case read:
 		c.Verdict, c.Detail = model.No, "it ends for another reason"
 	default:
-		c.Verdict, c.Detail, c.Settle = model.Unknown, firstOf(why, "no log was read"), x.settle()
+		c.Verdict, c.Detail, c.Settle = model.Unknown, cmp.Or(why, "no log was read"), x.settle()
 	}
 	return c
 }

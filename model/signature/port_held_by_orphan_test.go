@@ -11,7 +11,7 @@ const bindAPI = `E1019 20:33:37.958760       1 run.go:74] "command failed" err="
 
 // crash makes a component's container end again and again.
 func (s *site) crash(component, node string, exit int32, waiting string) *model.Pod {
-	p := s.pod(component + "-" + node)
+	p := s.podNamed(component + "-" + node)
 	p.Ready, p.Waiting, p.Restarts = false, waiting, 9
 	p.Containers[0] = model.Container{Name: component, Restarts: 9, Waiting: waiting, Last: &model.Ending{ExitCode: exit, Reason: "Error", At: ago(time.Minute)}}
 	return p
@@ -99,7 +99,7 @@ func TestPortHeldByOrphan(t *testing.T) {
 			s.silent("web-cp-1", 10*time.Minute)
 		}},
 		{name: "a sidecar fails, not the component", change: func(s *site) {
-			p := s.pod("kube-apiserver-web-cp-1")
+			p := s.podNamed("kube-apiserver-web-cp-1")
 			p.Containers = append(p.Containers, model.Container{Name: "audit", Waiting: back, Restarts: 9})
 			s.log(p, "audit", bindAPI).silent("web-cp-1", 10*time.Minute)
 		}},
@@ -108,7 +108,7 @@ func TestPortHeldByOrphan(t *testing.T) {
 			s.log(p, "kube-apiserver", bindAPI)
 			s.c.Workload.Logs[0].PodUID = "another"
 		}},
-		{name: "it runs again", change: func(s *site) { s.log(s.pod("kube-apiserver-web-cp-1"), "kube-apiserver", bindAPI) }},
+		{name: "it runs again", change: func(s *site) { s.log(s.podNamed("kube-apiserver-web-cp-1"), "kube-apiserver", bindAPI) }},
 		{name: "its image is missing", change: func(s *site) {
 			p := s.crash("kube-apiserver", "web-cp-1", 1, "ImagePullBackOff")
 			p.Containers[0].Last = nil

@@ -2,6 +2,7 @@ package signature
 
 import (
 	"fmt"
+	"regexp"
 
 	"vksmedic/model"
 	"vksmedic/model/text"
@@ -130,4 +131,33 @@ func (q quorum) spares() model.Verdict {
 		return model.Yes
 	}
 	return model.No
+}
+
+// The refusals of the KubeadmControlPlane (controlplane/kubeadm remediation.go). The
+// misspelling is theirs; releases from 1.13 speak of the control plane's components too.
+var (
+	reRefusesQuorum  = regexp.MustCompile(`(?i)etcd\s+(?:loosing|losing)\s+quorum|etcd\s+quorum\s+loss|(?:loosing|losing)\s+Kubernetes\s+control\s+plane\s+components`)
+	reRefusesSingle  = regexp.MustCompile(`(?i)can't\s+remediate\s+if\s+current\s+replicas\s+are\s+less\s+or\s+equal\s+to\s+1|waiting\s+for\s+having\s+at\s+least\s+3\s+control\s+plane\s+machines`)
+	reRefusesLeader  = regexp.MustCompile(`(?i)no\s+healthy\s+machine\s+to\s+forward\s+etcd\s+leadership`)
+	reRefusesUnknown = regexp.MustCompile(`(?i)failed\s+to\s+check\s+etcd\s+cluster\s+health\s+before\s+remediation`)
+)
+
+// refusal says whether a condition OwnerRemediated is Cluster API's refusal for etcd's sake,
+// and what that means.
+func refusal(c *model.Condition) (meaning string, ok bool) {
+	if c == nil || c.Status == "True" {
+		return "", false
+	}
+	message := text.Limit(c.Message, 4096)
+	switch {
+	case reRefusesQuorum.MatchString(message):
+		return "etcd could lose its quorum", true
+	case reRefusesSingle.MatchString(message):
+		return "there are too few control plane Machines to take one away", true
+	case reRefusesLeader.MatchString(message):
+		return "no healthy member could take over etcd's leadership", true
+	case reRefusesUnknown.MatchString(message):
+		return "the health of etcd could not be read", true
+	}
+	return "", false
 }

@@ -1,7 +1,6 @@
 package signature
 
 import (
-	"regexp"
 	"strings"
 	"time"
 
@@ -9,6 +8,18 @@ import (
 	"vksmedic/model/lifecycle"
 	"vksmedic/model/text"
 )
+
+// RemediationBlockedByQuorum is the id of the signature in this file.
+const RemediationBlockedByQuorum = "remediation-blocked-by-quorum"
+
+func remediationBlockedByQuorum() Signature {
+	return Signature{
+		ID: RemediationBlockedByQuorum, Title: "Cluster API will not remediate, because etcd would lose its quorum",
+		Needs: []string{"machines"},
+		Facts: func() any { return &QuorumFacts{} },
+		find:  findQuorumBlocks,
+	}
+}
 
 // QuorumFacts are the Facts of a finding of remediation-blocked-by-quorum.
 type QuorumFacts struct {
@@ -19,35 +30,6 @@ type QuorumFacts struct {
 	Members, Needed, Alive int
 	// Lost says that the quorum itself is lost, not only at risk.
 	Lost model.Verdict
-}
-
-// The refusals of the KubeadmControlPlane (controlplane/kubeadm remediation.go). The
-// misspelling is theirs; releases from 1.13 speak of the control plane's components too.
-var (
-	reRefusesQuorum  = regexp.MustCompile(`(?i)etcd\s+(?:loosing|losing)\s+quorum|etcd\s+quorum\s+loss|(?:loosing|losing)\s+Kubernetes\s+control\s+plane\s+components`)
-	reRefusesSingle  = regexp.MustCompile(`(?i)can't\s+remediate\s+if\s+current\s+replicas\s+are\s+less\s+or\s+equal\s+to\s+1|waiting\s+for\s+having\s+at\s+least\s+3\s+control\s+plane\s+machines`)
-	reRefusesLeader  = regexp.MustCompile(`(?i)no\s+healthy\s+machine\s+to\s+forward\s+etcd\s+leadership`)
-	reRefusesUnknown = regexp.MustCompile(`(?i)failed\s+to\s+check\s+etcd\s+cluster\s+health\s+before\s+remediation`)
-)
-
-// refusal says whether a condition OwnerRemediated is Cluster API's refusal for etcd's sake,
-// and what that means.
-func refusal(c *model.Condition) (meaning string, ok bool) {
-	if c == nil || c.Status == "True" {
-		return "", false
-	}
-	message := text.Limit(c.Message, 4096)
-	switch {
-	case reRefusesQuorum.MatchString(message):
-		return "etcd could lose its quorum", true
-	case reRefusesSingle.MatchString(message):
-		return "there are too few control plane Machines to take one away", true
-	case reRefusesLeader.MatchString(message):
-		return "no healthy member could take over etcd's leadership", true
-	case reRefusesUnknown.MatchString(message):
-		return "the health of etcd could not be read", true
-	}
-	return "", false
 }
 
 // refused is a Machine with Cluster API's refusal.
@@ -89,7 +71,7 @@ func findQuorumBlocks(v *view) []model.Finding {
 		return nil
 	}
 	f := model.Finding{
-		Signature: RemediationBlockedByQuorum, Confidence: confidence, Severity: model.Critical, Cluster: v.c.Ref,
+		Confidence: confidence, Severity: model.Critical,
 		Short: "remediation refused", Evidence: checks, Since: oldest(list),
 	}
 	facts := &QuorumFacts{Lost: checks[1].Verdict.Not()}

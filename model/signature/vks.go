@@ -55,3 +55,26 @@ func (v *view) checkVKS() model.Check {
 	}
 	return c
 }
+
+// checkVKSAffected: known in 3.6.0 and 3.6.1, resolved in 3.6.2 (its release notes).
+func (v *view) checkVKSAffected() model.Check {
+	c := v.checkVKS()
+	c.Name, c.Title = "vks-affected", "a VKS version in which this is known (3.6.0 and 3.6.1)"
+	release, _, _ := strings.Cut(strings.TrimPrefix(v.sn.Supervisor.VKS, "v"), "+")
+	later, ok := atLeast(v.sn.Supervisor.VKS, 6)
+	switch {
+	case !ok:
+		if floor, ok := atLeast(v.sn.Supervisor.VKSAtLeast, 7); ok && floor {
+			c.Verdict = model.No // Whatever exactly it is, it has the fix.
+			return c
+		}
+		c.Verdict = model.Unknown
+	case release == "3.6.0" || release == "3.6.1":
+		c.Verdict, c.Detail = model.Yes, text.Clean(v.sn.Supervisor.VKS)+"; resolved in 3.6.2"
+	case later:
+		c.Verdict, c.Detail = model.No, text.Clean(v.sn.Supervisor.VKS)+" has the fix of 3.6.2"
+	default:
+		c.Verdict, c.Detail = model.No, text.Clean(v.sn.Supervisor.VKS)+" does not change nodes in place yet"
+	}
+	return c
+}

@@ -1,6 +1,7 @@
 package signature
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,6 +11,24 @@ import (
 	"vksmedic/model/lifecycle"
 	"vksmedic/model/text"
 )
+
+// VMGone is the id of the signature in this file.
+const VMGone = "vm-gone"
+
+func vmGone() Signature {
+	return Signature{
+		ID: VMGone, Title: "the VM under a node was destroyed or lost; the Supervisor still shows it running",
+		Turn:         OfUnexplained,
+		Needs:        []string{"machines", "virtualmachines"},
+		ExplainsNode: always,
+		Causes: []Relation{
+			{DrainBlocked, sameMachine}, {MachineDeletionStalled, sameMachine},
+			{RemediationBlockedByQuorum, func(cause, _ *model.Finding) bool { return factsOf[*VMFacts](cause).ControlPlane }},
+		},
+		Facts: func() any { return &VMFacts{} },
+		find:  findGoneVMs,
+	}
+}
 
 // VMFacts are the Facts of a finding of vm-gone.
 type VMFacts struct {
@@ -49,7 +68,6 @@ func findGoneVMs(v *view) []model.Finding {
 			continue
 		}
 		if f, ok := n.goneFinding(); ok {
-			v.explain(n)
 			out = append(out, f)
 		}
 	}
@@ -82,7 +100,7 @@ func (n *nodeView) goneFinding() (model.Finding, bool) {
 		facts.QuorumRisk, facts.Quorum = q.spares() != model.Yes, q.words()
 	}
 	f := model.Finding{
-		Signature: VMGone, Confidence: confidence, Severity: n.severity(), Cluster: v.c.Ref, Subjects: n.subjects(), Short: "VM may be gone",
+		Confidence: confidence, Severity: n.severity(), Subjects: n.subjects(), Short: "VM may be gone",
 		Since: n.since, Evidence: checks, Facts: facts,
 		Summary: text.Clean("node " + n.name + " is silent, and its VM may be gone: the Supervisor still shows it running"),
 	}
@@ -91,7 +109,7 @@ func (n *nodeView) goneFinding() (model.Finding, bool) {
 	}
 	if confidence == model.Confirmed {
 		f.Short = "VM gone"
-		f.Summary = text.Clean("the VM of " + n.name + " is " + firstOf(state, "gone") + ": its Machine still shows it running")
+		f.Summary = text.Clean("the VM of " + n.name + " is " + cmp.Or(state, "gone") + ": its Machine still shows it running")
 	}
 	if t := n.healthCheck(); t.running(v) {
 		f.Severity = model.Info
@@ -102,7 +120,7 @@ func (n *nodeView) goneFinding() (model.Finding, bool) {
 }
 
 func (n *nodeView) checkRunning() model.Check {
-	c := model.Check{Name: "machine-running", Title: "its Machine runs and is not being deleted", Weight: model.Required, Verdict: model.No, Detail: "phase " + firstOf(text.Clean(n.m.Phase), "not known"), Source: "Machine " + n.m.Namespace + "/" + n.m.Name, Seen: n.v.seen("machines")}
+	c := model.Check{Name: "machine-running", Title: "its Machine runs and is not being deleted", Weight: model.Required, Verdict: model.No, Detail: "phase " + cmp.Or(text.Clean(n.m.Phase), "not known"), Source: "Machine " + n.m.Namespace + "/" + n.m.Name, Seen: n.v.seen("machines")}
 	switch n.m.Phase {
 	case "Running", "Updating":
 		c.Verdict = model.Yes
@@ -158,8 +176,6 @@ func (n *nodeView) checkVMEvidence(vm *model.VirtualMachine) (c model.Check, sta
 	c.Detail, c.Settle = "nothing on the Supervisor tells: from VM Operator 9.0.1 on it is silent about a VM that is gone", settleVM
 	return c, ""
 }
-
-const settleVM = "look in vCenter whether the VM is there, and whether it is connected, orphaned or inaccessible"
 
 // connectionEvent is the newest event in which VM Operator says that vCenter does not show a VM
 // as connected, unless a later one says that it was updated well.
@@ -226,7 +242,7 @@ func (n *nodeView) checkTools(vm *model.VirtualMachine) model.Check {
 		}
 		c.Detail += "; that may be what it was before the VM was lost"
 	default:
-		c.Verdict, c.Detail = model.No, text.Limit(text.Clean(firstOf(t.Message, t.Reason)), 200)
+		c.Verdict, c.Detail = model.No, text.Limit(text.Clean(cmp.Or(t.Message, t.Reason)), 200)
 	}
 	return c
 }
@@ -286,7 +302,7 @@ func (n *nodeView) goneAdvice(f *VMFacts, confidence model.Confidence) []string 
 		out = append(out, "MachineHealthCheck "+f.HealthCheck+" acts at "+stamp(f.ActsAt)+": leave it to that.")
 	}
 	if confidence != model.Confirmed {
-		out = append(out, "Make sure first: "+settleVM+"; ping "+firstOf(text.Clean(f.Address), "its address")+". A VM that hangs or is cut off looks the same from here.")
+		out = append(out, "Make sure first: "+settleVM+"; ping "+cmp.Or(text.Clean(f.Address), "its address")+". A VM that hangs or is cut off looks the same from here.")
 	}
 	switch {
 	case f.ControlPlane && f.QuorumRisk:

@@ -47,7 +47,7 @@ func clean(s string, lines bool) string {
 	return c.out.String()
 }
 
-// plain says whether s needs no work; nearly every text is.
+// plain says whether s needs no cleaning, which is so for nearly every text.
 func plain(s string, lines bool) bool {
 	for i := range len(s) {
 		if b := s[i]; (b < ' ' || b >= del) && (!lines || b != '\n') {
@@ -121,8 +121,8 @@ func (c *cleaner) escape() {
 	}
 }
 
-// csi skips parameters, intermediates and the final byte of a control sequence.
-// Where it is broken off, what does not belong to it stays.
+// csi skips parameters, intermediates and the final byte of a control sequence. Of a
+// sequence that is broken off, only the bytes that belong to it are skipped.
 func (c *cleaner) csi() {
 	for c.i < len(c.s) && c.s[c.i] >= 0x30 && c.s[c.i] <= 0x3f {
 		c.i++
@@ -135,8 +135,9 @@ func (c *cleaner) csi() {
 	}
 }
 
-// controlString skips up to the string terminator. One without an end loses only its
-// beginning: to swallow the rest would let a name hide what stands after it.
+// controlString skips up to the string terminator. A string without a terminator loses
+// only its beginning: if the rest were skipped too, a name could hide the text after
+// it.
 func (c *cleaner) controlString() {
 	if c.open {
 		return

@@ -1,9 +1,8 @@
-// Package text makes words from a cluster fit to be shown. Names, messages and
-// labels are written by whoever may write to the cluster, so nothing of it is
-// drawn, logged or put into a command before it went through [Clean] (one line)
-// or [CleanLines] (several).
+// Package text cleans text from a cluster before it is shown. Anybody who may write to
+// the cluster can choose names, messages and labels, so none of it is drawn, logged or
+// put into a command before [Clean] (one line) or [CleanLines] (several) has cleaned
+// it.
 //
-// It also has the few forms in which the program writes things everywhere alike,
-// such as [Age]. It knows nothing about terminals: what needs the width of
-// characters is in the rooms that draw.
+// It also has the forms that the whole program writes alike, such as [Age]. It knows
+// nothing about terminals: code that needs the width of characters is in package ui.
 package text

@@ -20,8 +20,8 @@ func Limit(s string, limit int) string {
 	return s[:n] + "…"
 }
 
-// Age writes a duration as people read it at a glance, in at most two units: 12s,
-// 4m, 1h12m, 3d4h. Less than nothing (clocks that differ) is 0s.
+// Age writes a duration as people read it at a glance, in at most two units: 12s, 4m,
+// 1h12m, 3d4h. A negative duration, which clocks that differ can give, is 0s.
 func Age(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {
@@ -61,4 +61,12 @@ func Plural(n int, one string) string {
 		return "1 " + one
 	}
 	return strconv.Itoa(n) + " " + one + "s"
+}
+
+// Since is how long ago t was at now, by [Age]; "?" where either is not known.
+func Since(now, t time.Time) string {
+	if now.IsZero() || t.IsZero() {
+		return "?"
+	}
+	return Age(now.Sub(t))
 }

@@ -88,6 +88,20 @@ func TestLimit(t *testing.T) {
 	}
 }
 
+func TestSince(t *testing.T) {
+	now := time.Date(2026, 3, 14, 3, 26, 0, 0, time.UTC)
+	for _, c := range []struct {
+		now, t time.Time
+		want   string
+	}{
+		{now, now.Add(-72 * time.Minute), "1h12m"}, {now, now.Add(time.Minute), "0s"}, {now, time.Time{}, "?"}, {time.Time{}, now, "?"},
+	} {
+		if got := Since(c.now, c.t); got != c.want {
+			t.Errorf("Since(%v, %v) = %q, want %q", c.now, c.t, got, c.want)
+		}
+	}
+}
+
 func TestAge(t *testing.T) {
 	for _, c := range []struct {
 		d    time.Duration

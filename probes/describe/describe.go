@@ -1,8 +1,8 @@
 // Package describe writes a Kubernetes object for a person: as YAML without what only
 // machines need, or in words with its conditions and events. It is used for objects of a
-// Supervisor and of workload clusters alike, never shows Secrets to begin with (its
-// callers refuse them), and leaves the text as the cluster wrote it: what draws it cleans
-// it (package model/text).
+// Supervisor and of workload clusters alike. It is never given a Secret: its callers
+// refuse them. The text stays as the cluster wrote it; the code that draws it cleans it
+// (package model/text).
 //
 // Start reading at [Text].
 package describe
@@ -43,7 +43,8 @@ func YAML(o map[string]any) (string, error) {
 	return string(out), nil
 }
 
-// tidy copies the object as far as it has to differ.
+// tidy returns the object without those fields. What stays the same is shared with the
+// original, which is not changed.
 func tidy(o map[string]any) map[string]any {
 	out := maps.Clone(o)
 	meta, ok := o["metadata"].(map[string]any)
@@ -74,7 +75,7 @@ const eventLimit = 500
 // events.k8s.io are the same objects and come with the others.
 func Events(ctx context.Context, c dynamic.Interface, about *unstructured.Unstructured) ([]*model.Event, error) {
 	sel := fields.Set{"involvedObject.kind": about.GetKind(), "involvedObject.name": about.GetName()}.AsSelector().String()
-	// About what has no namespace, such as nodes, events may be in any.
+	// Events about an object without a namespace, such as a node, may be in any namespace.
 	events := c.Resource(schema.GroupVersionResource{Version: "v1", Resource: "events"}).Namespace(about.GetNamespace())
 	list, err := events.List(ctx, metav1.ListOptions{FieldSelector: sel, Limit: eventLimit})
 	if err != nil {
@@ -92,9 +93,9 @@ func Events(ctx context.Context, c dynamic.Interface, about *unstructured.Unstru
 	return out, nil
 }
 
-// Text writes an object in words: who it is, its conditions, spec and status, and its
-// events. missing says why events could not be read; empty when they could. A zero now
-// leaves ages out.
+// Text writes an object in words: its kind and name, its conditions, spec and status,
+// and its events. missing says why events could not be read; empty when they could. A
+// zero now leaves ages out.
 func Text(o map[string]any, events []*model.Event, missing string, now time.Time) string {
 	w := &writer{now: now}
 	u := &unstructured.Unstructured{Object: o}

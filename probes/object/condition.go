@@ -35,9 +35,10 @@ func condition(c tree) model.Condition {
 //	v1beta1, from 1.9         status.conditions                    status.v1beta2.conditions
 //	v1beta2                   status.deprecated.v1beta1.conditions status.conditions
 //
-// Dumps are not that tidy: a v1beta1 dump of a rancher cluster carries entries of the
-// newer generation in status.conditions. Such an entry gives itself away (the newer
-// generation has observedGeneration, the older one severity) and is filed under both.
+// Some dumps mix them: a v1beta1 dump of a rancher cluster has entries of the newer
+// generation in status.conditions. Such an entry is known by its fields (the newer
+// generation has observedGeneration, the older one severity) and is put into both
+// lists.
 func generations(t tree) model.Generations {
 	plain := t.list("status", "conditions")
 	g := model.Generations{
@@ -56,8 +57,8 @@ func generations(t tree) model.Generations {
 	return g
 }
 
-// plainIsNew says whether status.conditions holds the newer generation: what stands
-// beside it tells, else the API version does.
+// plainIsNew says whether status.conditions holds the newer generation. The other lists
+// of the object decide that, and without them its API version.
 func plainIsNew(t tree) bool {
 	switch {
 	case t.has("status", "deprecated", "v1beta1"):
@@ -79,7 +80,8 @@ func older(t tree) bool {
 	return version.CompareKubeAwareVersionStrings(v, "v1beta2") < 0
 }
 
-// addMissing appends the entries that belong into have by their form and whose type it lacks.
+// addMissing appends to have the entries that belong there by their fields and whose type it
+// lacks.
 func addMissing(have model.Conditions, plain []tree, belongs func(tree) bool) model.Conditions {
 	for _, c := range plain {
 		if r := condition(c); r.Type != "" && belongs(c) && have.Get(r.Type) == nil {

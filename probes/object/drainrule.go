@@ -29,8 +29,8 @@ func drainRuleRow(t tree) model.Object {
 	return r
 }
 
-// entries are the entries of spec.machines or spec.pods; an empty list is as good as none
-// (cluster-api, getMatchingMachineDrainRules).
+// entries are the entries of spec.machines or spec.pods; an empty list means the same as
+// no list (cluster-api, getMatchingMachineDrainRules).
 func entries(t tree, r *model.DrainRule, field string) []tree {
 	v := t.at("spec", field)
 	if v == nil {

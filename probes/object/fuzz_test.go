@@ -15,7 +15,7 @@ import (
 )
 
 // FuzzRow feeds the object reader whatever JSON can hold: it must not panic, keep no message
-// longer than MessageLimit, and say in one of two ways what it does not read.
+// longer than MessageLimit, and return one of its two errors for what it does not read.
 func FuzzRow(f *testing.F) {
 	files, err := filepath.Glob("../../testdata/recorded/*.yaml")
 	if err != nil || len(files) == 0 {

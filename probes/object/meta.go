@@ -41,7 +41,7 @@ func meta(t tree) model.Meta {
 }
 
 // clusterOf is the name of the workload cluster that an object of Cluster API or VM
-// Operator belongs to: by field, by label, by owner; empty where nothing says.
+// Operator belongs to: by field, by label, by owner; empty where none of them says.
 func clusterOf(t tree, m *model.Meta) string {
 	return intern(first(
 		t.str("spec", "clusterName"),

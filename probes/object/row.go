@@ -98,7 +98,7 @@ func reader(apiVersion, kind string) func(tree) model.Object {
 			return clusterRoleRow
 		}
 	case "ClusterRegistryConfig", "RegistryConfig", "ClusterDomainResolutionEntry":
-		// Their group is public for one of them only; any of VMware's will do.
+		// The API group of only one of them is public, so any group of VMware's is accepted.
 		if apiVersion == "" || strings.HasSuffix(group, ".vmware.com") {
 			return nodeConfigRow
 		}

@@ -11,10 +11,10 @@ import (
 // errNoSelector is what selector returns for a value that is no label selector at all.
 var errNoSelector = errors.New("it is not a label selector")
 
-// selector reads a metav1.LabelSelector. Absence (nil) selects nothing and an empty one
-// everything, as everywhere in Kubernetes; callers whose API says otherwise look first.
-// Unlike the rest of the package it is strict: a selector that is half understood would
-// select too much.
+// selector reads a metav1.LabelSelector. One that is absent (nil) selects nothing and
+// an empty one selects everything, as everywhere in Kubernetes; callers whose API
+// differs check before. Unlike the rest of the package it is strict: a selector that is
+// half understood would select too much.
 func selector(v any) (labels.Selector, error) {
 	if v == nil {
 		return labels.Nothing(), nil

@@ -9,19 +9,19 @@ import (
 	"unique"
 )
 
-// MessageLimit is how many bytes of a message are kept: more than any controller writes
-// and less than what would make the picture of a Supervisor heavy.
+// MessageLimit is how many bytes of a message are kept. No controller writes more, and
+// thousands of such messages fit into memory.
 const MessageLimit = 64 << 10
 
 // wordLimit is how many bytes of any other text are kept. The longest are names, of 253 at
 // most, and addresses.
 const wordLimit = 1 << 10
 
-// tree is a JSON object. Every method answers the zero value for what is missing or of
-// another type than the one asked for.
+// tree is a JSON object. Every method returns the zero value for a field that is
+// missing or of another type.
 type tree map[string]any
 
-// at walks to a field; nil where the way ends.
+// at returns the field at a path, nil where a part of the path is missing.
 func (t tree) at(path ...string) any {
 	var v any = map[string]any(t)
 	for _, p := range path {
@@ -53,7 +53,8 @@ func (t tree) message(path ...string) string {
 	return cut(s, MessageLimit)
 }
 
-// word is a str out of a small vocabulary, kept once however many objects say it.
+// word is a str that has few different values; each value is kept in memory once for all
+// objects.
 func (t tree) word(path ...string) string { return intern(t.str(path...)) }
 
 func (t tree) boolean(path ...string) bool {
@@ -200,8 +201,8 @@ func (t tree) seconds(path ...string) *time.Duration {
 	return &d
 }
 
-// cut keeps a text that is longer than limit bytes from being kept whole. The clone lets go of the
-// rest, which the shorter string would otherwise hold on to.
+// cut shortens a text to at most limit bytes and an ellipsis. The part that is kept is copied, so
+// that the memory of the whole text can be freed.
 func cut(s string, limit int) string {
 	if len(s) <= limit {
 		return s

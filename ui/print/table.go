@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -134,7 +133,7 @@ func (p *printer) findings(found []*model.Finding, sn *model.Snapshot, width int
 	}
 	for _, f := range found {
 		r := row{severity: f.Severity, summary: text.Clean(f.Summary)}
-		r.cells = [4]string{sign(f.Severity) + " " + string(f.Severity), middle(where(f), 28), string(f.Confidence), since(f.Since, sn.At)}
+		r.cells = [4]string{sign(f.Severity) + " " + string(f.Severity), middle(where(f), 28), string(f.Confidence), text.Since(sn.At, f.Since)}
 		for i, c := range r.cells {
 			widths[i] = max(widths[i], ansi.StringWidth(c))
 		}
@@ -208,16 +207,9 @@ func clusterName(r model.ClusterRef) string {
 	case r.Name != "":
 		return r.String()
 	case r.Namespace != "":
-		return r.Namespace + "/?"
+		return r.Namespace + "/(unnamed)"
 	}
-	return "(no name)"
-}
-
-func since(t, now time.Time) string {
-	if t.IsZero() || now.IsZero() {
-		return "?"
-	}
-	return text.Age(now.Sub(t))
+	return "(no named cluster)"
 }
 
 // fewNames is how many sources are named before the reason; of more the reason comes first.

@@ -2,6 +2,8 @@ package signature
 
 import (
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -12,18 +14,25 @@ import (
 	"vksmedic/model"
 )
 
-// site is a cluster in good health, team-a/web: three control plane nodes and two workers with
-// all that belongs to them. A test breaks one thing.
+var now = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+
+func ago(d time.Duration) time.Time { return now.Add(-d) }
+
+// site is the one fixture of this package: a cluster, as a test wants it to differ. newSite makes
+// one in good health, newDraining a smaller one with a Machine in its drain.
 type site struct {
 	t  *testing.T
 	c  *model.Cluster
 	sn *model.Snapshot
+	m  *model.Machine // the Machine that drains; nil in newSite.
 	at time.Time
 	o  Options
 }
 
 const cpService = "web"
 
+// newSite is team-a/web in good health: three control plane nodes and two workers with all that
+// belongs to them. A test breaks one thing.
 func newSite(t *testing.T) *site {
 	ok := model.Source{State: model.SourceOK, Live: true, Seen: now}
 	three, two := int32(3), int32(2)
@@ -119,7 +128,7 @@ func (s *site) vm(name string) *model.VirtualMachine {
 	return nil
 }
 
-func (s *site) pod(name string) *model.Pod {
+func (s *site) podNamed(name string) *model.Pod {
 	for i := range s.c.Workload.Pods {
 		if s.c.Workload.Pods[i].Name == name {
 			return &s.c.Workload.Pods[i]
@@ -230,6 +239,151 @@ func (s *site) find(id string) *model.Finding {
 	return nil
 }
 
+const (
+	agentNS   = "pinniped-concierge"
+	agentName = "pinniped-concierge-kube-cert-agent-7545bc5f57-mrr9n"
+	header    = "Drain not completed yet (started at 2026-08-01T11:00:00Z):"
+	stuck     = ": deletionTimestamp set, but still not removed from the Node"
+	named     = header + "\n* Pod " + agentNS + "/" + agentName + stuck
+	nameless  = "Draining the node before deletion"
+)
+
+// newDraining is a smaller cluster, team-a/web, whose only Machine web-cp-old, of the control plane,
+// drains since an hour. The methods below change that Machine.
+func newDraining(t *testing.T) *site {
+	m := &model.Machine{
+		Meta: model.Meta{Kind: "Machine", Namespace: "team-a", Name: "web-cp-old", Deleting: ago(61 * time.Minute),
+			Labels: map[string]string{"cluster.x-k8s.io/cluster-name": "web", "cluster.x-k8s.io/control-plane": ""}},
+		Cluster: "web", ControlPlane: true, Phase: "Deleting", NodeName: "web-cp-old", DrainStarted: ago(time.Hour),
+	}
+	seen := model.Source{State: model.SourceOK, Live: true, Seen: now}
+	w := &site{t: t, m: m, at: now}
+	w.c = &model.Cluster{
+		Ref:      model.ClusterRef{Namespace: "team-a", Name: "web"},
+		Object:   &model.ClusterObject{Meta: model.Meta{Kind: "Cluster", Namespace: "team-a", Name: "web"}},
+		Machines: []*model.Machine{m},
+		Workload: &model.Workload{
+			NodesSource: seen, PodsSource: seen, BudgetsSource: seen, PodsOn: map[string]bool{"web-cp-old": true}, HasPinniped: model.Unknown,
+			Nodes: []model.Node{{Meta: model.Meta{Kind: "Node", Name: "web-cp-old"}, Unschedulable: true, Conditions: model.Conditions{{Type: "Ready", Status: "True"}}}},
+		},
+	}
+	w.sn = &model.Snapshot{At: now, Sources: []model.Source{
+		{Name: "supervisor/machines", State: model.SourceOK, Live: true, Seen: now},
+		{Name: "supervisor/machinedrainrules", State: model.SourceOK, Live: true, Seen: now},
+	}}
+	return w
+}
+
+// says sets what the condition says: in the newer generation, and in the older one.
+func (w *site) says(message string) *site {
+	w.m.Conditions = model.Generations{
+		New: model.Conditions{{Type: "Deleting", Status: "True", Reason: "DrainingNode", Message: message, Since: ago(time.Hour)}},
+		Old: model.Conditions{{Type: "DrainingSucceeded", Status: "False", Severity: "Info", Reason: "Draining", Message: message, Since: ago(time.Hour)}},
+	}
+	return w
+}
+
+// saysOld sets only the older generation.
+func (w *site) saysOld(message string) *site {
+	w.says(message)
+	w.m.Conditions.New = nil
+	w.m.DrainStarted = time.Time{}
+	return w
+}
+
+func (w *site) pod(ns, name string, change ...func(*model.Pod)) *site {
+	p := model.Pod{Meta: model.Meta{Kind: "Pod", Namespace: ns, Name: name, UID: ns + "/" + name, Labels: map[string]string{"app": name}, Created: ago(24 * time.Hour)}, Node: "web-cp-old", Phase: "Running", Ready: true}
+	for _, f := range change {
+		f(&p)
+	}
+	w.c.Workload.Pods = append(w.c.Workload.Pods, p)
+	return w
+}
+
+func (w *site) agent(change ...func(*model.Pod)) *site {
+	return w.pod(agentNS, agentName, append([]func(*model.Pod){label(model.CertAgentLabel, "v3"), func(p *model.Pod) { p.Phase, p.Ready, p.Created = "Pending", false, ago(5*time.Second) }}, change...)...)
+}
+
+func label(k, v string) func(*model.Pod) {
+	return func(p *model.Pod) {
+		p.Labels = maps.Clone(p.Labels)
+		p.Labels[k] = v
+	}
+}
+
+func terminating(d time.Duration) func(*model.Pod) {
+	return func(p *model.Pod) { p.Deleting = ago(d) }
+}
+
+func (w *site) budget(ns, name, selector string, allowed int32) *site {
+	s, err := labels.Parse(selector)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.c.Workload.Budgets = append(w.c.Workload.Budgets, model.Budget{
+		Meta: model.Meta{Kind: "PodDisruptionBudget", Namespace: ns, Name: name}, Selector: s,
+		DisruptionsAllowed: allowed, CurrentHealthy: 1, DesiredHealthy: 1, ExpectedPods: 1,
+	})
+	return w
+}
+
+func (w *site) rule(name, behavior, podLabels, namespace string, made time.Time) *site {
+	r := &model.DrainRule{Meta: model.Meta{Kind: "MachineDrainRule", Namespace: "team-a", Name: name, Created: made}, Behavior: behavior}
+	if podLabels != "" || namespace != "" {
+		var e model.PodSelector
+		if podLabels != "" {
+			e.Pod = labels.SelectorFromSet(mustSet(w.t, podLabels))
+		}
+		if namespace != "" {
+			e.Namespace = labels.SelectorFromSet(labels.Set{"kubernetes.io/metadata.name": namespace})
+		}
+		r.Pods = []model.PodSelector{e}
+	}
+	w.c.DrainRules = append(w.c.DrainRules, r)
+	return w
+}
+
+func mustSet(t *testing.T, s string) labels.Set {
+	set, err := labels.ConvertSelectorToLabelsMap(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+func (w *site) node(status string) *site {
+	w.c.Workload.Nodes[0].Conditions[0].Status = status
+	return w
+}
+
+func (w *site) do(f func(w *site)) *site {
+	f(w)
+	return w
+}
+
+func (w *site) worker() *site {
+	w.m.ControlPlane, w.m.Deployment = false, "web-md-0"
+	return w
+}
+
+func (w *site) judge() map[string]*model.Finding {
+	findings, _ := Judge(w.c, w.sn, w.at)
+	out := map[string]*model.Finding{}
+	for i := range findings {
+		out[findings[i].Signature] = &findings[i]
+	}
+	return out
+}
+
+func evidence(f *model.Finding, name string) model.Check {
+	for _, c := range f.Evidence {
+		if c.Name == name {
+			return c
+		}
+	}
+	return model.Check{}
+}
+
 // try is one row of a signature's table.
 type try struct {
 	name   string
@@ -251,6 +405,7 @@ func table(t *testing.T, id string, rows []try) {
 		t.Run(r.name, func(t *testing.T) {
 			s := newSite(t)
 			r.change(s)
+			tally(id, r.want != none)
 			f := s.find(id)
 			if f == nil {
 				if r.want != none {
@@ -291,71 +446,32 @@ func checks(f *model.Finding) string {
 	return b.String()
 }
 
-// A cluster in good health is quiet, and so is one in which nothing unusual goes on.
-func TestCalm(t *testing.T) {
-	for name, change := range map[string]func(s *site){
-		"in good health":              func(*site) {},
-		"nothing known of the inside": func(s *site) { s.blind() },
-		"connection down, as Cluster API says": func(s *site) {
-			s.blind()
-			for _, m := range s.c.Machines {
-				for _, typ := range []string{"NodeReady", "NodeHealthy"} {
-					s.machineSays(m.Name, model.Condition{Type: typ, Status: "Unknown", Reason: "ConnectionDown", Message: "Last successful probe at 2026-08-01T11:50:00Z", Since: ago(9 * time.Minute)})
-				}
-			}
-		},
-		"a worker is being made": func(s *site) {
-			s.add("web-np-3", "", false)
-			m := s.machine("web-np-3")
-			m.NodeName, m.Phase, m.Created = "", "Provisioning", ago(8*time.Minute)
-			s.removeNode("web-np-3")
-			s.vm("web-np-3").PowerState = ""
-		},
-		"a worker has just joined, its network is not up": func(s *site) {
-			s.add("web-np-3", "10.0.0.9", false)
-			s.machine("web-np-3").Created = ago(9 * time.Minute)
-			s.c.Node("web-np-3").Created = ago(5 * time.Minute)
-			s.ready("web-np-3", "False", "KubeletNotReady", "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: cni plugin not initialized", 5*time.Minute)
-		},
-		"a control plane node joins, etcd counts it not yet": func(s *site) {
-			s.add("web-cp-4", "10.0.0.8", true)
-			s.machine("web-cp-4").NodeName, s.machine("web-cp-4").Phase, s.machine("web-cp-4").Created = "", "Provisioned", ago(3*time.Minute)
-			s.removeNode("web-cp-4")
-			s.vm("web-cp-4").Created = ago(3 * time.Minute)
-			s.probe("web-cp-4", "False", "dial tcp 10.0.0.8:6443: connect: connection refused", 90*time.Second)
-			s.c.Workload.Pods = s.c.Workload.Pods[:12]
-		},
-		"a control plane node leaves: its VM is being destroyed": func(s *site) {
-			s.deleting("web-cp-1", 4*time.Minute, "WaitingForInfrastructureDeletion", "Waiting for VSphereMachine to be deleted").silent("web-cp-1", 3*time.Minute).unlist("10.0.0.1")
-			s.vm("web-cp-1").Deleting = ago(2 * time.Minute)
-		},
-		"a worker leaves, 1.8's conditions": func(s *site) {
-			s.silent("web-np-1", 5*time.Minute)
-			m := s.machine("web-np-1")
-			m.Phase, m.Deleting = "Deleting", ago(10*time.Minute)
-			m.Conditions = model.Generations{Old: model.Conditions{{Type: "DrainingSucceeded", Status: "True"}, {Type: "PreTerminateDeleteHookSucceeded", Status: "True"}}}
-		},
-		"the first control plane node of a new cluster": func(s *site) {
-			s.c.Object.ControlPlaneInitialized, s.c.Object.ControlPlaneUninitialized = false, true
-			s.c.Endpoints[0].Subsets = nil
-		},
-		"a static pod restarted and runs": func(s *site) {
-			p := s.pod("kube-scheduler-web-cp-1")
-			p.Containers[0].Restarts, p.Containers[0].Last = 4, &model.Ending{ExitCode: 1, Reason: "Error", At: ago(time.Hour)}
-		},
-		"all versions older": func(s *site) {
-			for _, m := range s.c.Machines {
-				m.Conditions.New = nil
-			}
-			s.c.Object.Conditions = model.Generations{}
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := newSite(t)
-			change(s)
-			if f := s.findings(); len(f) != 0 {
-				t.Errorf("found: %s", list(f))
-			}
-		})
+// wellFormed holds for every finding: every check has an answer with words, what is unknown says
+// so, and no text holds an age, which would grow stale.
+func wellFormed(t *testing.T, f *model.Finding) {
+	t.Helper()
+	names := map[string]bool{}
+	for _, c := range f.Evidence {
+		if c.Name == "" || c.Title == "" || c.Verdict == "" || c.Source == "" || names[c.Name] {
+			t.Errorf("check %+v", c)
+		}
+		names[c.Name] = true
+		if c.Detail == "" {
+			t.Errorf("check %s says nothing", c.Name)
+		}
+		if strings.ContainsAny(c.Detail, "\n\x1b") {
+			t.Errorf("check %s is more than a line: %q", c.Name, c.Detail)
+		}
+	}
+	if s, _ := ByID(f.Signature); reflect.TypeOf(f.Facts) != reflect.TypeOf(s.Facts()) {
+		t.Errorf("%s hands over %T, and declares %T", f.Signature, f.Facts, s.Facts())
+	}
+	if f.Summary == "" || f.Short == "" || len(f.Subjects) == 0 || f.Facts == nil || strings.ContainsRune(f.Summary, '\n') {
+		t.Errorf("finding %+v", f)
+	}
+	for _, a := range f.Advice {
+		if low := strings.ToLower(a); strings.Contains(low, "delete the node") && !strings.HasPrefix(low, "do not") {
+			t.Errorf("advice %q", a)
+		}
 	}
 }
