@@ -148,15 +148,6 @@ type DebtView struct {
 	Overdue bool
 }
 
-// Offer is an article that can be walked for a finding.
-type Offer struct {
-	ID, Title string
-	// KB is the number of the public article, Address where it can be read; both may be empty.
-	KB, Address string
-	// From is the folder that it was read from; empty for one that is part of the program.
-	From string
-}
-
 // Option is one answer to a choice.
 type Option struct {
 	ID, Title string

@@ -87,11 +87,20 @@ func (r *Registry) signature(id string) *SignatureFacts {
 	return nil
 }
 
+// FactsOf is an empty value of what the findings of a signature carry, nil for an unknown one.
+func (r *Registry) FactsOf(id string) any {
+	if s := r.signature(id); s != nil {
+		return s.Facts()
+	}
+	return nil
+}
+
 func (r *Registry) signatureIDs() []string {
 	var out []string
 	for _, s := range r.Signatures {
 		out = append(out, s.ID)
 	}
+	slices.Sort(out)
 	return out
 }
 
