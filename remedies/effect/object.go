@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http/httptrace"
+	"reflect"
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -212,9 +213,14 @@ func (c *Object) in() string {
 
 // Send writes the object with the attempt's mark as its field manager.
 func (c *Object) Send(ctx context.Context, s *remedies.Sites, a remedies.Attempt) (remedies.Receipt, error) {
+	tries := 0
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GetConn: func(string) { tries++ }})
 	got, err := c.write(ctx, s, a.Mark(), false)
 	if err == nil {
 		return receipt(c, got), nil
+	}
+	if tries > 1 { // client-go sent it again: the answer to the second says nothing about the first.
+		return remedies.Receipt{}, err
 	}
 	no := &remedies.Refusal{Words: remedies.Short(err)}
 	switch {
@@ -295,12 +301,50 @@ func (c *Object) Look(ctx context.Context, s *remedies.Sites, a remedies.Attempt
 		return remedies.Sight{Happened: remedies.HappenedNo, Words: c.Ref().String() + " is unchanged"}, nil
 	case marked(live, ancient):
 		return remedies.Sight{Happened: remedies.HappenedUnsure, Words: "the server has put earlier changes of " + c.Ref().String() + " together, so that ours cannot be told from others'"}, nil
-	case c.Verb == Update && same(live.Object, c.Want):
-		return remedies.Sight{Happened: remedies.HappenedSo, Words: c.Ref().String() + " is as it was to become; by whom is not known"}, nil
 	case c.Verb == Update:
-		return remedies.Sight{Happened: remedies.HappenedNo, Never: true, Words: c.Ref().String() + " was changed by others, and has no mark of ours"}, nil
+		return c.sightUnmarked(live), nil
 	}
-	return remedies.Sight{Happened: remedies.HappenedNo, Never: true, Words: "somebody else made " + c.Ref().String()}, nil
+	// Not never: when that one is deleted, a request that is under way can still be stored.
+	return remedies.Sight{Happened: remedies.HappenedNo, Words: "somebody else made " + c.Ref().String()}, nil
+}
+
+// sightUnmarked is what an object says about an update whose mark it does not have, though it was
+// changed since it was read. A field manager is listed for as long as it owns a field: it
+// loses one that others change, and a write that only takes something away gets none.
+func (c *Object) sightUnmarked(live *unstructured.Unstructured) remedies.Sight {
+	asWas, asWanted, other := compare(bound(live.Object), bound(c.Was), bound(c.Want))
+	switch {
+	case asWas > 0:
+		return remedies.Sight{Happened: remedies.HappenedNo, Never: true, Words: c.Ref().String() + " was changed by others, and has no mark of ours"}
+	case other > 0:
+		return remedies.Sight{Happened: remedies.HappenedUnsure, Words: "others changed in " + c.Ref().String() + " what was to be changed, so that it cannot be told whether ours was before theirs"}
+	case asWanted > 0:
+		return remedies.Sight{Happened: remedies.HappenedSo, Words: c.Ref().String() + " is as it was to become; by whom is not known"}
+	}
+	return remedies.Sight{Happened: remedies.HappenedNo, Never: true, Words: c.Ref().String() + " was changed by others, and has no mark of ours"}
+}
+
+// compare counts, of the fields in which want differs from was, those that live has as they
+// were, as they were wanted, and otherwise.
+func compare(live, was, want map[string]any) (asWas, asWanted, other int) {
+	for _, k := range keys(was, want) {
+		old, had := was[k]
+		ours, have := want[k]
+		now, there := live[k]
+		switch {
+		case had == have && reflect.DeepEqual(old, ours):
+		case isMap(old, had) && isMap(ours, have) && isMap(now, there) && there:
+			a, b, c := compare(asMap(now), asMap(old), asMap(ours))
+			asWas, asWanted, other = asWas+a, asWanted+b, other+c
+		case there == have && reflect.DeepEqual(now, ours):
+			asWanted++
+		case there == had && reflect.DeepEqual(now, old):
+			asWas++
+		default:
+			other++
+		}
+	}
+	return asWas, asWanted, other
 }
 
 func (c *Object) sightOfNothing() remedies.Sight {
@@ -340,11 +384,6 @@ func onlyBy(u *unstructured.Unstructured, prefix string) bool {
 	return n > 0
 }
 
-// same compares all that people write in two objects.
-func same(a, b map[string]any) bool {
-	return equality.Semantic.DeepEqual(bound(a), bound(b))
-}
-
 // Live reads the object as it is now; nil when it is not there.
 func (c *Object) Live(ctx context.Context, s *remedies.Sites) (*unstructured.Unstructured, error) {
 	r, err := c.client(ctx, s)
@@ -361,6 +400,7 @@ func (c *Object) Live(ctx context.Context, s *remedies.Sites) (*unstructured.Uns
 	return nil, fmt.Errorf("cannot read %s: %s", c.Ref(), remedies.Short(err))
 }
 
-// UnderWay is how long a request that was not answered may still be stored: a minute is what
-// an API server gives a request (--request-timeout), and what is on its way needs some more.
-const UnderWay = 75 * time.Second
+// UnderWay is how long after the line before it a request that was not answered may still be
+// stored. It is sent for half a minute at most; a minute more is what an API server gives a
+// request that reached it last (--request-timeout), and what is on its way needs some more.
+const UnderWay = 105 * time.Second

@@ -16,6 +16,9 @@ func (c *Object) Reverse(ctx context.Context, s *remedies.Sites, a remedies.Atte
 	if c.Verb == Delete {
 		return nil, "a deletion cannot be taken back", nil
 	}
+	if got.UID == "" {
+		return nil, "it is not known whether this walk wrote " + c.Ref().String() + ", so it is not taken back", nil
+	}
 	live, err := c.Live(ctx, s)
 	if err != nil {
 		return nil, "", err

@@ -103,7 +103,10 @@ func (w *Walk) compute(ctx context.Context, s *remedies.Scene, st *kb.Step, a re
 		if len(s.Unknown) > 0 {
 			block(p, "the finding does not say "+remedies.List(s.Unknown))
 		}
-		marks, why := w.identity(ctx, p.Effect.Place())
+		marks, why, err := w.identity(ctx, p.Effect.Place())
+		if err != nil {
+			return nil, err
+		}
 		p.Place = marks
 		block(p, why)
 		if why := w.r.cfg.ReadOnly; why != "" {
@@ -123,8 +126,9 @@ func block(p *remedies.Plan, why string) {
 	}
 }
 
-// identity reads which place this is, and says why nothing may be written to it; empty when it may.
-func (w *Walk) identity(ctx context.Context, p model.Place) (model.Marks, string) {
+// identity reads which place this is, and says why nothing may be written to it; empty when it
+// may. The error is a question that has to be answered first.
+func (w *Walk) identity(ctx context.Context, p model.Place) (now model.Marks, why string, err error) {
 	w.mu.Lock()
 	namespace, begun := w.st.begin.Cluster.Namespace, w.st.begin.Supervisor
 	var before *model.Marks
@@ -135,24 +139,29 @@ func (w *Walk) identity(ctx context.Context, p model.Place) (model.Marks, string
 		}
 	}
 	w.mu.Unlock()
-	now, err := w.r.cfg.Sites.Marks(ctx, p, namespace)
+	now, err = w.r.cfg.Sites.Marks(ctx, p, namespace)
+	if isQuestion(err) {
+		return now, "", err //nolint:wrapcheck // it is asked.
+	}
 	if err != nil {
-		var q *remedies.Asking
-		if errors.As(err, &q) {
-			return model.Marks{}, q.Question
-		}
-		return model.Marks{}, "it cannot be told whether this is still " + p.String() + ": " + remedies.Short(err)
+		return now, "it cannot be told whether this is still " + p.String() + ": " + remedies.Short(err), nil
 	}
 	if p.Kind == model.PlaceSupervisor {
 		before = &begun
 	}
 	if before == nil {
-		return now, ""
+		return now, "", nil
 	}
 	if same, why := model.Same(*before, now); !same {
-		return now, why
+		return now, why, nil
 	}
-	return now, ""
+	return now, "", nil
+}
+
+// isQuestion says whether an error is a question that has to be answered first.
+func isQuestion(err error) bool {
+	var q *remedies.Asking
+	return errors.As(err, &q)
 }
 
 // tryOut does the dry runs and writes down what they say. moving says that the object changed
@@ -193,6 +202,9 @@ func (w *Walk) guards(ctx context.Context, s *remedies.Scene, st *kb.Step, p *re
 			return fmt.Errorf("step %q needs %q, which this vksmedic does not know", st.ID, name)
 		}
 		g, err := read(ctx, s)
+		if isQuestion(err) {
+			return err
+		}
 		if err != nil {
 			g = remedies.Guard{Holds: model.Unknown, Words: remedies.Short(err)}
 		}
@@ -308,7 +320,11 @@ func (w *Walk) apply(ctx context.Context, s *remedies.Scene, st *kb.Step, a reme
 	if len(came) > 0 {
 		return w.again(ctx, s, st, a, came)
 	}
-	if now, why := w.identity(ctx, p.Effect.Place()); why != "" {
+	read, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	if now, why, err := w.identity(read, p.Effect.Place()); err != nil {
+		return err
+	} else if why != "" {
 		return remedies.Tell(remedies.ErrOtherSupervisor, "nothing was applied: "+why)
 	} else if same, why := model.Same(p.Place, now); !same {
 		return remedies.Tell(remedies.ErrOtherSupervisor, "nothing was applied: "+why)
@@ -334,6 +350,12 @@ func (w *Walk) apply(ctx context.Context, s *remedies.Scene, st *kb.Step, a reme
 	w.r.log(p.Effect, w.r.cfg.Context+": "+text.Clean(st.Title.Fill(kb.Scope{}))+", "+s.Cluster.String(), err, start)
 	if err == nil {
 		return w.made(ctx, outcomeMade, got, "")
+	}
+	if isQuestion(err) { // it came up in place of the write.
+		if e := w.after(at, outcomeRefused, remedies.Receipt{}, "a question came up first"); e != nil {
+			return e
+		}
+		return err //nolint:wrapcheck // it is asked.
 	}
 	return w.unanswered(ctx, s, st, a, p, at, err)
 }
@@ -399,7 +421,11 @@ func (w *Walk) settle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if why := w.samePlace(ctx, e.Place(), a.place); why != "" {
+	why, err := w.samePlace(ctx, e.Place(), a.place)
+	if err != nil {
+		return err
+	}
+	if why != "" {
 		return remedies.Tell(remedies.ErrOtherSupervisor, "whether the last change was made is looked for where it was sent: "+why)
 	}
 	look, cancel := context.WithTimeout(ctx, lookTimeout)
@@ -424,23 +450,26 @@ func (w *Walk) settle(ctx context.Context) error {
 }
 
 func (w *Walk) stillOpenOr(err error, at remedies.Attempt) error {
-	var q *remedies.Asking
-	if errors.As(err, &q) {
+	if isQuestion(err) {
 		return err
 	}
 	return w.stillOpen(at, remedies.Short(err))
 }
 
-// samePlace says why a place is not the one that an attempt was sent to; empty when it is.
-func (w *Walk) samePlace(ctx context.Context, p model.Place, then model.Marks) string {
+// samePlace says why a place is not the one that an attempt was sent to; empty when it is. The
+// error is a question that has to be answered first.
+func (w *Walk) samePlace(ctx context.Context, p model.Place, then model.Marks) (why string, err error) {
 	now, err := w.r.cfg.Sites.Marks(ctx, p, w.st.begin.Cluster.Namespace)
+	if isQuestion(err) {
+		return "", err //nolint:wrapcheck // it is asked.
+	}
 	if err != nil {
-		return remedies.Short(err)
+		return remedies.Short(err), nil
 	}
 	if same, why := model.Same(then, now); !same {
-		return why
+		return why, nil
 	}
-	return ""
+	return "", nil
 }
 
 // after writes down what became of an attempt.
@@ -571,7 +600,8 @@ func (w *Walk) ByHand(ctx context.Context) error {
 	if !p.Done || p.Failed != "" {
 		return remedies.Tell(remedies.ErrNotDone, "not done yet: "+orWords(p.Failed, p.Last))
 	}
-	if err := w.record(&entry{Kind: entryCheck, Step: st.ID, Item: s.Item, Result: resultByHand, Note: text.Clean(p.Last), Until: w.r.cfg.Now().UTC().Round(0)}); err != nil {
+	if err := w.record(&entry{Kind: entryCheck, Step: st.ID, Item: s.Item, Result: resultByHand, Note: text.Clean(p.Last),
+		Until: w.r.cfg.Now().UTC().Round(0), TakesBack: w.takesBack(st, s.Item)}); err != nil {
 		return err
 	}
 	w.mu.Lock()

@@ -109,7 +109,10 @@ func (w *Walk) look(ctx context.Context, s *remedies.Scene, st *kb.Step, verify 
 	case was.state == remedies.StateByHand:
 		e.Result = resultByHand
 	}
-	if was.state == stateOf(e.Result) && was.note == e.Note {
+	if e.Result != resultFailed {
+		e.TakesBack = w.takesBack(st, s.Item)
+	}
+	if was.state == stateOf(e.Result) && was.note == e.Note && len(e.TakesBack) == 0 {
 		return p, nil
 	}
 	return p, w.record(e)

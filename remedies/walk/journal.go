@@ -75,7 +75,10 @@ const (
 
 // entry is one line.
 type entry struct {
-	V    int       `json:"v"`
+	V int `json:"v"`
+	// N counts the lines, from 1. Where the disk kept a line that it had reported as not written,
+	// the next one has the same number, and counts in its place.
+	N    int       `json:"n"`
 	At   time.Time `json:"at"`
 	Kind entryKind `json:"kind"`
 	Who  string    `json:"who,omitempty"`
@@ -84,7 +87,8 @@ type entry struct {
 	Step  string     `json:"step,omitempty"`
 	Item  string     `json:"item,omitempty"`
 	Items []string   `json:"items,omitempty"`
-	// Anew says of go that the step is done once more, whatever became of it before.
+	// Anew says of go that the step is done once more, whatever became of it before: this item, and
+	// those that were skipped.
 	Anew   bool   `json:"anew,omitempty"`
 	Choice string `json:"choice,omitempty"`
 
@@ -229,7 +233,8 @@ type journal struct {
 	path string
 	file diskFile
 	size int64
-	torn bool // the last write may have left half a line.
+	last int  // the number of the last line.
+	torn bool // the last write may have left a line, or half of one.
 }
 
 // createJournal begins a journal. Nothing is left behind when it fails.
@@ -277,7 +282,7 @@ func openJournal(d disk, dir, id string) (*journal, *record, error) {
 		j.close()
 		return nil, nil, fmt.Errorf("cannot read the journal %s: %w", path, err)
 	}
-	j.size, j.torn = size, rec.torn
+	j.size, j.torn, j.last = size, rec.torn, rec.lastN()
 	return j, rec, nil
 }
 
@@ -294,6 +299,7 @@ func peekJournal(d disk, dir, id string) (*record, error) {
 
 // write adds a line and returns once it is on the disk. When it fails the line does not count.
 func (j *journal) write(e *entry) error {
+	e.N = j.last + 1
 	b, err := json.Marshal(e)
 	if err != nil {
 		return fmt.Errorf("cannot write the journal: %w", err)
@@ -313,7 +319,7 @@ func (j *journal) write(e *entry) error {
 		return fmt.Errorf("cannot write the journal %s: %w", j.path, err)
 	}
 	j.size += int64(n)
-	j.torn = false
+	j.last, j.torn = e.N, false
 	return nil
 }
 
@@ -420,11 +426,20 @@ func (r *record) add(line []byte) error {
 		r.old.over = r.old.over || e.Kind == entryEnd
 		return nil
 	}
-	if e.Kind == entryBegin && r.begin == nil {
+	r.entries = slices.DeleteFunc(r.entries, func(x entry) bool { return x.N >= e.N })
+	if e.Kind == entryBegin {
 		r.begin = e.Begin
 	}
 	r.entries = append(r.entries, e)
 	return nil
+}
+
+// lastN is the number of the last line.
+func (r *record) lastN() int {
+	if len(r.entries) == 0 {
+		return 0
+	}
+	return r.entries[len(r.entries)-1].N
 }
 
 // journalIDs lists the walks that have a journal, oldest first (ids begin with their time).

@@ -122,7 +122,8 @@ func (l *leases) giveBack(ctx context.Context) error {
 	return errors.Join(l.cluster.giveBack(ctx), l.wide.giveBack(ctx))
 }
 
-func (l *leases) halt() {
+// halt ends the renewals, and says whether there were any.
+func (l *leases) halt() bool {
 	l.mu.Lock()
 	stop := l.renewing
 	l.renewing = nil
@@ -130,6 +131,7 @@ func (l *leases) halt() {
 	if stop != nil {
 		stop()
 	}
+	return stop != nil
 }
 
 // renewal is a sign of life of somebody else, and when we saw it first.
@@ -427,7 +429,7 @@ func (l *lease) giveBack(ctx context.Context) error {
 func (w *Walk) takeLease(ctx context.Context, wide bool) ([]remedies.Line, error) {
 	ctx, cancel := context.WithTimeout(ctx, leaseTimeout)
 	defer cancel()
-	w.leases.halt()
+	held := w.leases.halt()
 	others, err := w.leases.keep(ctx, wide)
 	w.mu.Lock()
 	w.unseen = ""
@@ -442,6 +444,9 @@ func (w *Walk) takeLease(ctx context.Context, wide bool) ([]remedies.Line, error
 		return nil, nil
 	case err != nil:
 		w.mu.Unlock()
+		if held {
+			w.keepLease() // what was renewed before still is.
+		}
 		return nil, remedies.Tell(remedies.ErrBlocked, "not sent: "+remedies.Short(err)+"; nothing was applied, r looks again")
 	}
 	w.others = others

@@ -120,7 +120,7 @@ func takeBackByHand(x *effect.Object, s *remedies.Sites) string {
 	return ""
 }
 
-// oldEnd is the line that puts an old walk away.
-func oldEnd(who string, now time.Time) *entry {
+// endEntry is the line that puts a walk away.
+func endEntry(who string, now time.Time) *entry {
 	return &entry{V: journalVersion, At: now.UTC(), Kind: entryEnd, Who: who, Note: "put away"}
 }

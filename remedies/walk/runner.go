@@ -315,18 +315,25 @@ func (r *Runner) begin(ctx context.Context, a *kb.Article, b beginning) (*Walk, 
 	if trouble != nil {
 		w.trouble = remedies.Short(trouble)
 	}
-	if skip, err := w.arrive(ctx, 0, &a.Steps[0]); err != nil {
-		return nil, err
-	} else if skip != "" {
-		if err := w.record(&entry{Kind: entrySkip, Step: a.Steps[0].ID, Note: text.Clean(skip)}); err != nil {
-			return nil, err
-		}
-		if err := w.advance(ctx); err != nil {
-			return nil, err
-		}
-	}
 	r.opened(w)
+	if err := w.start(ctx); err != nil {
+		w.Leave()
+		return nil, err
+	}
 	return w, nil
+}
+
+// start goes to the first step that is not skipped.
+func (w *Walk) start(ctx context.Context) error {
+	first := &w.art.Steps[0]
+	skip, err := w.arrive(ctx, 0, first)
+	if err != nil || skip == "" {
+		return err
+	}
+	if err := w.record(&entry{Kind: entrySkip, Step: first.ID, Note: text.Clean(skip)}); err != nil {
+		return err
+	}
+	return w.advance(ctx)
 }
 
 func (r *Runner) opened(w *Walk) {
@@ -560,12 +567,12 @@ func (r *Runner) Forget(id string) error {
 	}
 	if rec.old == nil {
 		if a := r.cfg.Articles.ByID(rec.begin.Article); a != nil {
-			if st, err := replay(a, rec); err == nil && len(st.owed()) > 0 {
+			if st, err := replay(a, rec); err == nil && (len(st.owed()) > 0 || (st.open() != nil && st.open().takes != nil)) {
 				return remedies.Tell(remedies.ErrBlocked, "this walk has taken something that is not given back: pick it up and give it back first")
 			}
 		}
 	}
-	return j.write(oldEnd(r.cfg.Who, r.cfg.Now()))
+	return j.write(endEntry(r.cfg.Who, r.cfg.Now()))
 }
 
 // newID is the time and some randomness: sorted by time, and a valid name for a label or an annotation.

@@ -114,7 +114,11 @@ func (s *state) fold(e *entry) error {
 	case entryGo:
 		s.at = at
 		if e.Anew {
-			*it = itemState{name: it.name, state: remedies.StatePending}
+			for i := range st.items {
+				if i == at.item || st.items[i].state == remedies.StateSkipped {
+					st.items[i] = itemState{name: st.items[i].name, state: remedies.StatePending}
+				}
+			}
 		}
 	case entryLook:
 		it.state, it.note = remedies.StateDone, e.Note
@@ -122,12 +126,17 @@ func (s *state) fold(e *entry) error {
 		s.choice[e.Step] = e.Choice
 		it.state, it.note = remedies.StateDone, e.Note
 	case entrySkip:
+		s.takenBack(e.TakesBack)
 		for i := range st.items {
-			st.items[i].state, st.items[i].note = remedies.StateSkipped, e.Note
+			it := &st.items[i]
+			if (e.Item == "" || it.name == e.Item) && !over(it.state) {
+				it.state, it.note = remedies.StateSkipped, e.Note
+			}
 		}
 	case entryBefore:
 		return s.foldBefore(e, at, it)
 	case entryCheck:
+		s.takenBack(e.TakesBack)
 		it.state, it.note, it.until = stateOf(e.Result), e.Note, e.Until
 	}
 	return nil
@@ -180,9 +189,7 @@ func (s *state) foldAfter(e *entry) error {
 	switch e.Outcome {
 	case outcomeMade, outcomeSo:
 		it.state, it.note = remedies.StateUnchecked, e.Note
-		for _, n := range a.takesBack {
-			s.takenBack(n)
-		}
+		s.takenBack(a.takesBack)
 	case outcomeRefused, outcomeNot:
 		it.state, it.note = a.before, ""
 	case outcomeUnsure:
@@ -193,20 +200,25 @@ func (s *state) foldAfter(e *entry) error {
 	return nil
 }
 
-// takenBack marks an attempt, and its step where nothing that was made there is left.
-func (s *state) takenBack(n int) {
-	if n < 1 || n > len(s.attempts) {
-		return
-	}
-	a := &s.attempts[n-1]
-	a.takenBack = true
-	for i := range s.attempts {
-		if o := &s.attempts[i]; o.at == a.at && o.outcome == outcomeMade && !o.takenBack {
-			return
+// takenBack marks attempts, and their steps where nothing that was made there is left.
+func (s *state) takenBack(numbers []int) {
+	for _, n := range numbers {
+		if n < 1 || n > len(s.attempts) {
+			continue
+		}
+		a := &s.attempts[n-1]
+		a.takenBack = true
+		left := slices.ContainsFunc(s.attempts, func(o attempt) bool { return o.at == a.at && o.stands() })
+		if it := &s.steps[a.at.step].items[a.at.item]; !left {
+			it.state, it.note = remedies.StateUndone, "taken back"
 		}
 	}
-	it := &s.steps[a.at.step].items[a.at.item]
-	it.state, it.note = remedies.StateUndone, "taken back"
+}
+
+// stands says whether something of the attempt may be left: it was made, or whether it was
+// cannot be told, and it was not taken back.
+func (a *attempt) stands() bool {
+	return (a.outcome == outcomeMade || a.outcome == outcomeUnsure) && !a.takenBack
 }
 
 // open is the attempt of which it is not known what became, or nil.
@@ -219,11 +231,11 @@ func (s *state) open() *attempt {
 	return nil
 }
 
-// stands are the attempts that were made and not taken back, of a step, or of all where it is empty.
+// stands are the attempts of which something may be left, of a step, or of all where it is empty.
 func (s *state) stands(step string) []*attempt {
 	var out []*attempt
 	for i := range s.attempts {
-		if a := &s.attempts[i]; a.outcome == outcomeMade && !a.takenBack && (step == "" || s.steps[a.at.step].id == step) {
+		if a := &s.attempts[i]; a.stands() && (step == "" || s.steps[a.at.step].id == step) {
 			out = append(out, a)
 		}
 	}

@@ -128,12 +128,15 @@ func (w *Walk) sceneOf(item string) (*remedies.Scene, error) {
 		Choice: maps.Clone(w.scope(item).Choice), Item: item, Debt: b.Debt, Who: cfg.Who, Marks: b.Supervisor, Began: w.st.began,
 		Next: remedies.Attempt{Walk: b.ID, N: len(w.st.attempts) + 1}}
 	for _, a := range w.st.stands("") {
+		if len(a.takesBack) > 0 {
+			continue // what takes back is not taken back.
+		}
 		e, err := a.effect.effect(cfg.Effects)
 		if err != nil {
 			return nil, err
 		}
 		s.Made = append(s.Made, remedies.Made{Attempt: a.Attempt, Step: w.st.steps[a.at.step].id, Item: w.st.steps[a.at.step].items[a.at.item].name,
-			Effect: e, Receipt: a.receipt, By: w.action(&w.art.Steps[a.at.step])})
+			Effect: e, Receipt: a.receipt, Unsure: a.outcome == outcomeUnsure, By: w.action(&w.art.Steps[a.at.step])})
 	}
 	return s, nil
 }
@@ -299,7 +302,7 @@ func (w *Walk) completed() (*entry, error) {
 		return &entry{Kind: entryChoice, Step: st.ID, Item: it.name, Choice: w.question.Selected, Note: text.Clean(title)}, nil
 	case remedies.StepChange:
 		if w.shown != nil && w.shown.plan.Preview.Done != "" {
-			return &entry{Kind: entrySkip, Step: st.ID, Note: text.Clean(w.shown.plan.Preview.Done)}, nil
+			return &entry{Kind: entrySkip, Step: st.ID, Item: it.name, Note: text.Clean(w.shown.plan.Preview.Done), TakesBack: w.undoneBy(st, it.name)}, nil
 		}
 		return nil, remedies.Tell(remedies.ErrNotYet, "this step is not done: a applies it, h says that you did it by hand")
 	case remedies.StepManual:
@@ -307,6 +310,26 @@ func (w *Walk) completed() (*entry, error) {
 	case remedies.StepWait:
 	}
 	return nil, remedies.Tell(remedies.ErrNotYet, "it is not over yet; esc leaves, and nothing is lost")
+}
+
+// takesBack are the attempts of which nothing is left once a step that takes back is done,
+// whoever took it away.
+func (w *Walk) takesBack(st *kb.Step, item string) []int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.undoneBy(st, item)
+}
+
+// undoneBy is takesBack for a caller that holds mu.
+func (w *Walk) undoneBy(st *kb.Step, item string) []int {
+	var out []int
+	for _, a := range w.st.stands("") {
+		of := &w.art.Steps[a.at.step]
+		if of.Undo == st.ID && (st.Each == "" || w.st.steps[a.at.step].items[a.at.item].name == item) {
+			out = append(out, a.N)
+		}
+	}
+	return out
 }
 
 // advance goes to the next item, or to the next step that is not skipped.
@@ -331,6 +354,12 @@ func (w *Walk) advance(ctx context.Context) error {
 		if err := w.record(&entry{Kind: entrySkip, Step: st.ID, Note: text.Clean(skip)}); err != nil {
 			return err
 		}
+	}
+	w.mu.Lock()
+	owed := w.st.owed()
+	w.mu.Unlock()
+	if len(owed) > 0 {
+		return remedies.Tell(remedies.ErrNotYet, w.r.debtView(owed[0]).What+" was taken from "+owed[0].On.String()+" and is not given back: u gives it back")
 	}
 	return w.finish(ctx)
 }
@@ -427,8 +456,9 @@ func (w *Walk) lastLook(ctx context.Context, sc *kb.Scope) {
 	w.mu.Lock()
 	s, err := w.sceneOf("")
 	for i := range w.st.attempts {
-		if a := &w.st.attempts[i]; a.takenBack {
-			sc.TakenBack = append(sc.TakenBack, a.note)
+		a := &w.st.attempts[i]
+		if e, err := a.effect.effect(w.r.cfg.Effects); err == nil && a.takenBack {
+			sc.TakenBack = append(sc.TakenBack, e.What())
 		}
 	}
 	w.mu.Unlock()
@@ -441,7 +471,7 @@ func (w *Walk) lastLook(ctx context.Context, sc *kb.Scope) {
 			continue
 		}
 		back, _, err := m.Effect.(remedies.Reversible).Reverse(ctx, s.Sites, m.Attempt, m.Receipt)
-		if err != nil || back != nil { // what cannot be read may still be there.
+		if err != nil || back != nil || m.Unsure { // what cannot be read may still be there.
 			sc.Left = append(sc.Left, m.Effect.What())
 		}
 	}
@@ -508,11 +538,40 @@ func (w *Walk) Undo(ctx context.Context) error {
 			return err
 		}
 	}
-	_, at := w.art.Step(undo.ID)
-	if err := w.goTo(position{at, 0}, true); err != nil {
-		return err
+	if err := w.goToUndo(ctx, undo); err != nil {
+		return w.asked(err)
 	}
 	return w.asked(w.enter(ctx))
+}
+
+// goToUndo goes to a step that takes back, in one that is done for several things to the item
+// whose change is the newest.
+func (w *Walk) goToUndo(ctx context.Context, undo *kb.Step) error {
+	_, at := w.art.Step(undo.ID)
+	w.mu.Lock()
+	listed, name := w.st.steps[at].listed, ""
+	for _, a := range w.st.stands("") {
+		if w.art.Steps[a.at.step].Undo == undo.ID {
+			name = w.st.steps[a.at.step].items[a.at.item].name
+		}
+	}
+	w.mu.Unlock()
+	if !listed {
+		names, err := w.itemsOf(ctx, undo)
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(names, name) { // it is not among them any more, and was changed all the same.
+			names = append(names, name)
+		}
+		if err := w.record(&entry{Kind: entryItems, Step: undo.ID, Items: names}); err != nil {
+			return err
+		}
+	}
+	w.mu.Lock()
+	item := max(0, slices.IndexFunc(w.st.steps[at].items, func(it itemState) bool { return it.name == name }))
+	w.mu.Unlock()
+	return w.goTo(position{at, item}, true)
 }
 
 // undoable is the step that takes back the newest change that can be taken back, or nil. The
