@@ -118,9 +118,8 @@ type Finding struct {
 	Summary    string // one line.
 	// Short is what fits in the fleet's table, such as "agent blocks drain".
 	Short string
-	// KB is the number of the article, empty where none is public; Article the id of the
-	// article in remedies/kb, empty where there is nothing to walk.
-	KB, Article string
+	// KB is the number of the public article about it, empty where there is none.
+	KB string
 	// Since is when what is found began, zero where unknown.
 	Since    time.Time
 	Evidence []Check

@@ -53,6 +53,10 @@ func (p *program) dashboard(ctx context.Context) error {
 	if !isTerminal(p.In) || !isTerminal(p.Out) {
 		return ui.ErrNoTerminal
 	}
+	articles, err := p.loadArticles()
+	if err != nil {
+		return err
+	}
 	logs := ui.NewLog(logFile())
 	defer logs.Close()
 	conn, config, err := p.connect(ctx, logs, 0)
@@ -71,14 +75,11 @@ func (p *program) dashboard(ctx context.Context) error {
 	if p.readOnly {
 		where.ReadOnly = "started with --read-only"
 	}
-	runner, commands, err := newRunner(conn, live, where.ReadOnly)
-	if err != nil {
-		return err
-	}
+	runner, commands := newRunner(conn, live, articles, where.ReadOnly)
 	captures := captures{tool: p.tool(), conn: conn, config: config, live: live, judge: p.judge()}
 	err = ui.Run(ctx, ui.Options{
 		In: p.In, Out: p.Out, Where: where, Capture: captures.take, Snapshots: live.Snapshots(), Refresh: live.Refresh, Attend: attend(live),
-		Reader: liveReader{live}, Wizard: wizard{runner}, Address: addresses(runner), Commands: commands, Log: logs.Lines(), Now: time.Now,
+		Reader: liveReader{live}, Wizard: wizard{runner}, Address: addresses(articles), Commands: commands, Log: logs.Lines(), Now: time.Now,
 	})
 	cancel()
 	captures.wait()
@@ -111,12 +112,12 @@ func (p *program) dashboardOfDump(ctx context.Context) error {
 	snapshots := make(chan *model.Snapshot, 1)
 	snapshots <- sn
 	now := func() time.Time { return sn.At }
-	runner, err := remedies.NewRunner(remedies.Config{ReadOnly: "a dump"})
+	articles, err := p.loadArticles()
 	if err != nil {
 		return err
 	}
 	return ui.Run(ctx, ui.Options{
 		In: keys, Out: p.Out, Where: ui.Where{Dump: name, ReadOnly: "this is a dump"}, Snapshots: snapshots,
-		Refresh: func() {}, Attend: func(model.Place) {}, Reader: dumpReader{d}, Address: addresses(runner), Now: now,
+		Refresh: func() {}, Attend: func(model.Place) {}, Reader: dumpReader{d}, Address: addresses(articles), Now: now,
 	})
 }
