@@ -82,6 +82,9 @@ func (p *Choose) Options() []string {
 	return out
 }
 
+// Preset is the id of the option that counts until the question is answered.
+func (p *Choose) Preset() string { return p.Default }
+
 func (p *Choose) check() error {
 	seen := map[string]bool{}
 	for i, o := range p.Answers {
