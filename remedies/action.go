@@ -139,6 +139,9 @@ type Scene struct {
 	// as a fact that the finding does not have. Nothing is written with those.
 	Params  any
 	Unknown []string
+	// Own says that the article is an engineer's own: it may change nothing outside of the vSphere
+	// Namespace of its cluster.
+	Own bool
 	// Debt is what the walk was begun to pay; nil where it was begun for a finding.
 	Debt *Debt
 	// Who is the engineer, Marks tell the Supervisor, and Began is when the walk began. Next is

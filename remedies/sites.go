@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 
 	"vksmedic/model"
@@ -36,6 +37,10 @@ type Sites struct {
 	Supervisor Supervisor
 	// Workload connects to the API of a workload cluster; nil where that is not possible.
 	Workload func(ctx context.Context, c model.ClusterRef) (dynamic.Interface, error)
+	// Discovery asks the API of a place, the Supervisor or a workload cluster, what it serves, for as
+	// long as ctx lasts; nil where that is not possible: kinds that only an article names cannot
+	// be found then.
+	Discovery func(ctx context.Context, p model.Place) (discovery.DiscoveryInterface, error)
 	// Others open nodes and vCenters. An opener may return an [Asking].
 	Others map[model.PlaceKind]func(ctx context.Context, p model.Place) (Conn, error)
 	// Kubectl are the words with which a command line for the Supervisor begins: kubectl with

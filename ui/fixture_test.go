@@ -111,7 +111,7 @@ func stuck() *model.Cluster {
 	seen := ago(2 * time.Second)
 	c.Findings = []model.Finding{{
 		Signature: "kube-cert-agent-blocks-drain", Confidence: model.Suspected, Severity: model.Critical, Cluster: c.Ref,
-		Subjects: []model.ObjectRef{x.Ref()}, Short: "agent blocks drain", KB: "410900", Article: "kube-cert-agent-blocks-drain", Since: ago(72 * time.Minute),
+		Subjects: []model.ObjectRef{x.Ref()}, Short: "agent blocks drain", KB: "410900", Since: ago(72 * time.Minute),
 		Summary: "kube-cert-agent blocks the drain of web-cp-x7k2p: it is evicted, and comes back on the same cordoned node",
 		Evidence: []model.Check{
 			{Name: "machine-deleting", Title: "the Machine is being deleted", Weight: model.Required, Verdict: model.Yes, Detail: "since 02:14, 1h12m", Source: "Machine team-a/web-cp-x7k2p", Seen: seen},

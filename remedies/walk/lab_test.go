@@ -144,7 +144,7 @@ func (l *testLab) stage(t *testing.T, namespace string) *model.Finding {
 
 // findingIn is what the judge says about the staged Machine.
 func findingIn(namespace string) *model.Finding {
-	return &model.Finding{Signature: "kube-cert-agent-blocks-drain", Article: "kube-cert-agent-blocks-drain", KB: "410900",
+	return &model.Finding{Signature: "kube-cert-agent-blocks-drain", KB: "410900",
 		Cluster:  model.ClusterRef{Namespace: namespace, Name: "old"},
 		Subjects: []model.ObjectRef{{Kind: "Machine", Namespace: namespace, Name: "old-x7k2p"}},
 		Summary:  "the agent blocks the drain",

@@ -125,7 +125,7 @@ func (w *Walk) scene() (*remedies.Scene, *kb.Step, error) {
 func (w *Walk) sceneOf(item string) (*remedies.Scene, error) {
 	cfg, b := &w.r.cfg, &w.st.begin
 	s := &remedies.Scene{Sites: cfg.Sites, Snapshot: cfg.Snapshot, Now: cfg.Now, Cluster: b.Cluster, Facts: w.facts, Target: b.Target,
-		Choice: maps.Clone(w.scope(item).Choice), Item: item, Debt: b.Debt, Who: cfg.Who, Marks: b.Supervisor, Began: w.st.began,
+		Choice: maps.Clone(w.scope(item).Choice), Item: item, Own: w.art.From != "", Debt: b.Debt, Who: cfg.Who, Marks: b.Supervisor, Began: w.st.began,
 		Next: remedies.Attempt{Walk: b.ID, N: len(w.st.attempts) + 1}}
 	for _, a := range w.st.stands("") {
 		if len(a.takesBack) > 0 {

@@ -10,7 +10,6 @@ import (
 	"vksmedic/model"
 	"vksmedic/probes"
 	"vksmedic/probes/capture"
-	"vksmedic/remedies"
 	"vksmedic/ui"
 )
 

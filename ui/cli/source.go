@@ -12,7 +12,7 @@ import (
 	"vksmedic/probes"
 	"vksmedic/probes/capture"
 	"vksmedic/probes/supervisor"
-	"vksmedic/remedies"
+	"vksmedic/remedies/walk"
 	"vksmedic/ui"
 )
 
@@ -65,7 +65,7 @@ func (p *program) readDump(ctx context.Context) (*capture.Dump, *model.Snapshot,
 
 // logFile is where the libraries' logs go, beside the journal.
 func logFile() string {
-	dir := remedies.DefaultJournalDir(os.Getenv)
+	dir := walk.DefaultJournalDir(os.Getenv)
 	if dir == "" {
 		return ""
 	}
