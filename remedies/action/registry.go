@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"vksmedic/remedies"
+	"vksmedic/remedies/action/drainrule"
 	"vksmedic/remedies/kb"
 )
 
@@ -16,7 +17,17 @@ type entry struct {
 
 // entries are all actions, in the order of the README's table: the general ones first.
 func entries() []entry {
-	return general()
+	return append(general(), special()...)
+}
+
+// special are the actions that belong to one article each.
+func special() []entry {
+	var out []entry
+	do := drainrule.Actions()
+	for _, k := range drainrule.Known() {
+		out = append(out, entry{k, do[k.Name]})
+	}
+	return out
 }
 
 func general() []entry {

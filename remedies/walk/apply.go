@@ -371,7 +371,8 @@ func (w *Walk) unanswered(ctx context.Context, s *remedies.Scene, st *kb.Step, a
 	switch {
 	case lookErr == nil && seen.Happened == remedies.HappenedYes:
 		return w.made(ctx, outcomeMade, seen.Receipt, "the answer was "+remedies.Short(why)+"; the change was found made")
-	case refused && !no.Doubtful, refused && lookErr == nil && seen.Happened == remedies.HappenedNo:
+	case refused && !no.Doubtful, refused && lookErr == nil && (seen.Happened == remedies.HappenedNo || seen.Happened == remedies.HappenedUnsure):
+		// Sent once and refused: a refusal is doubted only where the mark says otherwise.
 		if err := w.after(at, outcomeRefused, remedies.Receipt{}, no.Words); err != nil {
 			return err
 		}

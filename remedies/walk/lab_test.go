@@ -14,8 +14,10 @@ import (
 	"testing"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/yaml"
@@ -381,4 +383,12 @@ func (l *testLab) written(t *testing.T, user, namespace string) []auditEvent {
 	}
 	must(t, sc.Err())
 	return out
+}
+
+// holder is who holds the only Lease of a namespace.
+func (l *testLab) holder(t *testing.T, namespace string) presence {
+	t.Helper()
+	x := &coordinationv1.Lease{}
+	must(t, runtime.DefaultUnstructuredConverter.FromUnstructured(l.leases(t, namespace)[0].Object, x))
+	return holderOf(x)
 }

@@ -219,7 +219,9 @@ func (r *Runner) pending(ctx context.Context, rec *record) remedies.Pending {
 	}
 	v := w.View()
 	p.Title, p.Unsure, p.Owes = v.Title, st.open() != nil, len(st.owed()) > 0
-	if v.Current < len(v.Steps) {
+	if i := st.rest(); over(st.item().state) && i >= 0 {
+		p.Step = v.Steps[i].Title
+	} else if v.Current < len(v.Steps) {
 		p.Step = v.Steps[v.Current].Title
 	}
 	return p
@@ -507,6 +509,9 @@ func (w *Walk) pickUp(ctx context.Context, rec *record) {
 	ago := text.Age(w.r.cfg.Now().Sub(rec.last()))
 	w.mu.Lock()
 	n, st := w.st.at.step+1, w.step()
+	if over(w.st.item().state) && w.st.rest() >= 0 {
+		n, st = w.st.rest()+1, &w.art.Steps[w.st.rest()]
+	}
 	title := text.Clean(st.Title.Fill(w.scope("")))
 	doubt := w.st.open() != nil
 	wrote := len(w.st.attempts) > 0
@@ -520,12 +525,26 @@ func (w *Walk) pickUp(ctx context.Context, rec *record) {
 		words = fmt.Sprintf("vksmedic ended %s ago while it was doing step %d, %q", ago, n, title)
 		words += w.settled(ctx)
 	}
+	w.goOn(ctx)
 	w.mu.Lock()
 	w.resumed = text.Clean(words)
 	w.mu.Unlock()
 	if wrote && w.r.cfg.ReadOnly == "" { // it was confirmed in this walk that we work here.
 		if _, err := w.takeLease(ctx, false); err != nil {
 			w.setUnseen("nobody can see that you work here: " + remedies.Short(err))
+		}
+	}
+}
+
+// goOn goes to the first step that is not over, where the walk was left at one that is. It does
+// not end the walk: its last words are read by somebody.
+func (w *Walk) goOn(ctx context.Context) {
+	for {
+		w.mu.Lock()
+		stay := w.st.open() != nil || !over(w.st.item().state) || w.st.rest() < 0
+		w.mu.Unlock()
+		if stay || w.advance(ctx) != nil { // where it cannot go on by itself, enter does.
+			return
 		}
 	}
 }

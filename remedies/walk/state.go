@@ -260,6 +260,16 @@ func (s *state) owed() []*remedies.Debt {
 	return out
 }
 
+// rest is the first step from the current one on that is not over; -1 where there is none.
+func (s *state) rest() int {
+	for i := s.at.step; i < len(s.steps); i++ {
+		if !over(s.stepState(i)) {
+			return i
+		}
+	}
+	return -1
+}
+
 func (s *state) item() *itemState { return &s.steps[s.at.step].items[s.at.item] }
 
 // stepOver says whether a step is behind the walk: all of its items are.

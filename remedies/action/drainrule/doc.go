@@ -7,7 +7,10 @@
 // wait_machine_gone.go.
 package drainrule
 
-import "vksmedic/remedies"
+import (
+	"vksmedic/remedies"
+	"vksmedic/remedies/kb"
+)
 
 // The actions of this package, by the names that articles have for them.
 const (
@@ -22,6 +25,18 @@ func Actions() map[string]remedies.Action {
 		LookAtAgents:    lookAtAgents{},
 		DrainRule:       drainRule{},
 		WaitMachineGone: waitMachineGone{},
+	}
+}
+
+// Known is what the loader of articles has to know of them.
+func Known() []kb.Action {
+	return []kb.Action{
+		{Name: LookAtAgents, Kind: remedies.StepLook, Params: func() any { return &LookAtAgentsParams{} },
+			Doc: "reads the Machine, the kube-cert-agents and the drain rules, and shows what holds the drain"},
+		{Name: DrainRule, Kind: remedies.StepChange, Params: func() any { return &DrainRuleParams{} },
+			Doc: "makes the drain skip the kube-cert-agents: by a new MachineDrainRule, or by a change to the one that is there"},
+		{Name: WaitMachineGone, Kind: remedies.StepWait, Params: func() any { return &WaitMachineGoneParams{} },
+			Doc: "follows the deletion of the Machine stage by stage, and then looks whether the rollout goes on"},
 	}
 }
 
