@@ -72,14 +72,14 @@ func TestFill(t *testing.T) {
 	facts := &signature.AgentFacts{Machine: "m\x1b[31m1", Namespaces: []string{"a", "b", "c"}}
 	sc := Scope{Cluster: model.ClusterRef{Namespace: "team-a", Name: "web"}, Facts: facts, Choice: map[string]string{"keep": "remove"}}
 	for in, want := range map[string]string{
-		"plain":                              "plain",
-		"{{ .Facts.Machine }}":               "m1",
-		"{{ list .Facts.Namespaces }}":       "a, b and c",
-		"{{ quote .Facts.Machine }} {{ 1 }}": "m1 1",
-		"{{ .Choice.nothing }}":              "",
-		"a {{ .Facts.Nothing }} b":           "a " + NotKnown + " b",
+		"plain":                                            "plain",
+		"{{ .Facts.Machine }}":                             "m1",
+		"{{ list .Facts.Namespaces }}":                     "a, b and c",
+		"{{ quote .Facts.Machine }} {{ 1 }}":               "m1 1",
+		"{{ .Choice.nothing }}":                            "",
+		"a {{ .Facts.Nothing }} b":                         "a " + NotKnown + " b",
 		"{{ index .Facts.Agents 3 }}, {{ .Cluster.Name }}": NotKnown + ", web",
-		"{{ .Broken": NotKnown,
+		"{{ .Broken":                                       NotKnown,
 	} {
 		if got := Text(in).Fill(sc); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)

@@ -165,6 +165,9 @@ type loader struct {
 	top      decoder
 	steps    []*loadedStep
 	problems []lineProblem
+	// names are the lines with a template where a name is expected. What else is wrong with
+	// the name is then not worth a word.
+	names map[int]bool
 }
 
 // loadedStep is a step with what was read for it.
@@ -178,7 +181,7 @@ type loadedStep struct {
 // parseArticle reads and checks one article; own says that it is an engineer's own.
 func parseArticle(file string, data []byte, reg Registry, own bool) (*Article, []Problem) {
 	sum := sha256.Sum256(data)
-	l := &loader{file: file, reg: reg, own: own, article: &Article{Digest: hex.EncodeToString(sum[:])}}
+	l := &loader{file: file, reg: reg, own: own, names: map[int]bool{}, article: &Article{Digest: hex.EncodeToString(sum[:])}}
 	root, problems := readYAML(data)
 	l.problems = problems
 	if root != nil {
@@ -194,6 +197,9 @@ func parseArticle(file string, data []byte, reg Registry, own bool) (*Article, [
 	}
 	var out Problems
 	for _, p := range l.problems {
+		if l.names[p.line] && !strings.Contains(p.text, aTemplate) {
+			continue
+		}
 		out = append(out, Problem{File: file, Line: p.line, Text: p.text})
 	}
 	return l.article, out.sorted()

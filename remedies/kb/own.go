@@ -142,6 +142,10 @@ var clusterNamespace = regexp.MustCompile(`^\{\{-?\s*\$?\.Cluster\.Namespace\s*-
 const ownArticles = "an own article may change objects in the vSphere Namespace of its cluster only"
 
 func (l *loader) ownTarget(t ownTarget, at func(string) int) {
+	if sig := l.reg.signature(l.article.Signature); sig != nil && sig.General {
+		l.fail(at(t.path), "a change for signature %s, whose findings name no cluster; expected none: %s", sig.ID, ownArticles)
+		return
+	}
 	if t.in != "" && t.in != inSupervisor {
 		l.fail(at(t.inPath), "in: %s; expected supervisor: %s", t.in, ownArticles)
 	}

@@ -125,6 +125,9 @@ func yamlProblem(data []byte, err error) lineProblem {
 		line, _ = strconv.Atoi(m[1])
 	}
 	lines := bytes.SplitAfter(data, []byte("\n"))
+	if n := openQuote(lines); n > 0 {
+		return lineProblem{n, "a quote that does not end in this line; expected its other at the end of the text"}
+	}
 	switch {
 	case strings.Contains(what, "',' or") && line > 0 && line < len(lines) && bytes.ContainsAny(lines[line], "[{"):
 		line++ // the library counts this one from 0.
@@ -136,6 +139,28 @@ func yamlProblem(data []byte, err error) lineProblem {
 		})
 	}
 	return lineProblem{line, "cannot be read as YAML: " + what + "; expected keys and values, indented with spaces"}
+}
+
+var quoted = regexp.MustCompile(`^\s*(?:- +)*(?:[^\s"'#][^\s"']*: +)?(["'])(.*)$`)
+
+// openQuote is the first line with a text in quotes that does not end there, or 0. A text may
+// go on in the next line; where a file cannot be read it is the likely cause, and the library
+// only stumbles where the next quote comes.
+func openQuote(lines [][]byte) int {
+	for i, line := range lines {
+		m := quoted.FindSubmatch(bytes.TrimRight(line, "\r\n"))
+		if m == nil {
+			continue
+		}
+		rest := bytes.ReplaceAll(m[2], []byte(`\\`), nil)
+		if m[1][0] == '"' {
+			rest = bytes.ReplaceAll(rest, []byte(`\"`), nil)
+		}
+		if bytes.Count(rest, m[1])%2 == 0 {
+			return i + 1
+		}
+	}
+	return 0
 }
 
 func yamlWords(err error) string {

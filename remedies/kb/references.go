@@ -176,9 +176,12 @@ func (l *loader) checkTexts() {
 	}
 }
 
+const aTemplate = "a template in "
+
 func (l *loader) checkText(sp spot, as role, in surroundings, facts func() any, cs choiceSteps) {
 	if !sp.isTemplate() && isTemplate(sp.text) {
-		l.fail(sp.line, "a template in %s; expected it as it stands: this is no text but a name", sp.path)
+		l.names[sp.line] = true
+		l.fail(sp.line, aTemplate+"%s; expected it as it stands: this is no text but a name", sp.path)
 		return
 	}
 	if in.facts == nil && strings.Contains(sp.text, ".Facts") {

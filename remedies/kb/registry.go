@@ -57,6 +57,8 @@ type SignatureFacts struct {
 	ID, Title string
 	// Facts returns a pointer to a new, empty value of what its findings carry.
 	Facts func() any
+	// General says that its findings are about the Supervisor as a whole: they name no cluster.
+	General bool
 }
 
 func (r *Registry) action(name string) *Action {

@@ -20,7 +20,7 @@ func Signatures() []SignatureFacts {
 	var out []SignatureFacts
 	for _, s := range signature.All() {
 		if f := facts[s.ID]; f != nil {
-			out = append(out, SignatureFacts{ID: s.ID, Title: s.Title, Facts: f})
+			out = append(out, SignatureFacts{ID: s.ID, Title: s.Title, Facts: f, General: signature.General(s.ID)})
 		}
 	}
 	return out
