@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"vksmedic/model/text"
 )
 
 // spot is one text of an article with the place where it stands.
@@ -151,6 +153,8 @@ func (d *decoder) text(n *yaml.Node, path string) (string, bool) {
 		d.fail(n.Line, "%s is empty; expected a text", path)
 	case n.Tag != "!!str":
 		d.fail(n.Line, "%s is %s; expected a text: put it in quotes", path, nodeWords(n))
+	case text.CleanLines(n.Value) != n.Value:
+		d.fail(n.Line, "%s has invisible or control characters; expected text that is shown as it is", path)
 	default:
 		return n.Value, true
 	}
@@ -228,7 +232,9 @@ func (d *decoder) textMap(n *yaml.Node, v reflect.Value, path string, tag reflec
 	}
 	v.Set(reflect.MakeMap(v.Type()))
 	d.pairs(n, func(key, value *yaml.Node) {
-		d.noTemplate(key)
+		if !d.noTemplate(key) {
+			return
+		}
 		at := join(path, key.Value)
 		d.lines[at] = value.Line
 		if s, ok := d.text(value, at); ok {
@@ -238,10 +244,12 @@ func (d *decoder) textMap(n *yaml.Node, v reflect.Value, path string, tag reflec
 	})
 }
 
-func (d *decoder) noTemplate(key *yaml.Node) {
-	if strings.Contains(key.Value, "{{") {
+func (d *decoder) noTemplate(key *yaml.Node) bool {
+	if isTemplate(key.Value) {
 		d.fail(key.Line, "a template in the key %q; expected templates in values only", key.Value)
+		return false
 	}
+	return true
 }
 
 // manifest reads a Kubernetes object as it stands.
@@ -262,7 +270,9 @@ func (d *decoder) free(n *yaml.Node, path string) any {
 	case yaml.MappingNode:
 		m := map[string]any{}
 		d.pairs(n, func(key, value *yaml.Node) {
-			d.noTemplate(key)
+			if !d.noTemplate(key) {
+				return
+			}
 			m[key.Value] = d.free(value, join(path, key.Value))
 		})
 		return m
@@ -300,8 +310,8 @@ func scalar(n *yaml.Node) (any, error) {
 		return i, nil
 	case "!!float":
 		f, err := strconv.ParseFloat(n.Value, 64)
-		if err != nil || f-f != 0 {
-			return nil, errors.New("expected a decimal number")
+		if whole := strings.Trim(n.Value, "+-0123456789") == ""; err != nil || whole || f-f != 0 {
+			return nil, errors.New("expected a decimal number, or a whole one of 64 bits")
 		}
 		return f, nil
 	default:

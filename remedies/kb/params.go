@@ -11,7 +11,7 @@ type Object struct {
 	Kind      string `yaml:"kind" need:"yes" template:"no" doc:"the kind, such as Machine"`
 	Namespace string `yaml:"namespace" form:"name" doc:"left out: the vSphere Namespace of the cluster, or none where the kind has none; give it for a namespaced kind inside the cluster"`
 	Name      string `yaml:"name" need:"yes" form:"name" doc:"the name"`
-	In        string `yaml:"in" oneof:"supervisor,cluster" template:"no" doc:"where it lives: supervisor (also where it is left out) or cluster, the workload cluster"`
+	In        string `yaml:"in" oneof:"supervisor,cluster" template:"no" doc:"where it lives; left out: on the Supervisor"`
 }
 
 // InCluster says that the object lives in the workload cluster, not on the Supervisor.
@@ -31,7 +31,7 @@ type ObjectQuery struct {
 	Namespace string   `yaml:"namespace" form:"name" doc:"left out: the vSphere Namespace of the cluster, or all namespaces inside the cluster"`
 	Name      string   `yaml:"name" form:"name" doc:"the name of one object; left out: all that the selector finds"`
 	Selector  string   `yaml:"selector" form:"selector" doc:"a label selector, as kubectl's -l has it"`
-	In        string   `yaml:"in" oneof:"supervisor,cluster" template:"no" doc:"where they live: supervisor (also where it is left out) or cluster, the workload cluster"`
+	In        string   `yaml:"in" oneof:"supervisor,cluster" template:"no" doc:"where they live; left out: on the Supervisor"`
 	Columns   []Column `yaml:"columns" need:"yes" doc:"what is shown of each"`
 }
 
@@ -107,7 +107,7 @@ func (p *Choose) check() error {
 type Until struct {
 	Object    Object `yaml:"object" need:"yes" doc:"the object that is watched"`
 	Condition string `yaml:"condition" template:"no" doc:"the type of one of its conditions, such as Ready"`
-	Status    string `yaml:"status" oneof:"True,False,Unknown" template:"no" doc:"what the condition has to say; left out: True"`
+	Status    string `yaml:"status" oneof:"True,False,Unknown" template:"no" doc:"what the condition has to say, True where this is left out"`
 	Gone      bool   `yaml:"gone" doc:"true: wait until the object is gone"`
 	Path      string `yaml:"path" template:"no" form:"path" doc:"a JSONPath as kubectl's -o custom-columns has it"`
 	Equals    string `yaml:"equals" doc:"what the path has to say"`
@@ -169,8 +169,8 @@ const (
 // ChangeObject are the parameters of an action that creates an object or changes one.
 type ChangeObject struct {
 	Object Manifest `yaml:"object" need:"yes" doc:"the object as a manifest; texts in it are templates"`
-	Mode   string   `yaml:"mode" need:"yes" oneof:"create,merge" template:"no" doc:"create: make it, where it is not there; merge: set these fields on the one that is there"`
-	In     string   `yaml:"in" oneof:"supervisor,cluster" template:"no" doc:"where it lives: supervisor (also where it is left out) or cluster, the workload cluster"`
+	Mode   string   `yaml:"mode" need:"yes" oneof:"create,merge" template:"no" doc:"make it, where it is not there, or set these fields on the one that is there"`
+	In     string   `yaml:"in" oneof:"supervisor,cluster" template:"no" doc:"where it lives; left out: on the Supervisor"`
 }
 
 // TakeBack are the parameters of an action that takes back what an earlier step did.
