@@ -13,7 +13,12 @@ import (
 )
 
 // articles are the files of the program's articles.
-func articles() fs.FS { return os.DirFS("next") }
+func articles() fs.FS {
+	if _, err := os.Stat("next"); err == nil {
+		return os.DirFS("next")
+	}
+	return Builtin()
+}
 
 func TestArticles(t *testing.T) {
 	c, err := Load(articles(), registry())

@@ -108,9 +108,9 @@ func TestEscapesInQuotes(t *testing.T) {
 
 // All that is wrong is said at once.
 func TestAllProblemsAreSaid(t *testing.T) {
-	text := strings.NewReplacer("title: Small", "titel: Small", "signature: node-not-ready", "signature: nothing", "why: To know.", "why: 7", "default: a", "default: c").Replace(smallest)
+	text := strings.NewReplacer("title: Small", "titel: Small", "signature: node-not-ready", "signature: node-not-redy", "why: To know.", "why: 7", "default: a", "default: c").Replace(smallest)
 	want := `small.yaml:2: unknown key "titel"; did you mean "title"?
-small.yaml:3: there is no signature "nothing"; expected kube-cert-agent-blocks-drain, drain-blocked, container-runtime-down, port-held-by-orphan, endpoints-missing, vm-gone, machine-deletion-stalled, remediation-blocked-by-quorum, endpoints-privilege-missing, machine-unhealthy or node-not-ready
+small.yaml:3: there is no signature "node-not-redy"; did you mean "node-not-ready"?
 small.yaml:9: why is the number 7; expected a text: put it in quotes
 small.yaml:13: default "c" is none of the options; did you mean "a"?`
 	if got := check(t, text); got != want {

@@ -92,6 +92,7 @@ func (r *Registry) signatureIDs() []string {
 	for _, s := range r.Signatures {
 		out = append(out, s.ID)
 	}
+	slices.Sort(out)
 	return out
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"testing"
 
-	"vksmedic/model/signature"
 	"vksmedic/remedies"
 )
 
@@ -86,18 +85,5 @@ func TestRegistry(t *testing.T) {
 		Action{Name: "bad-params", Doc: "x", Params: func() any { return &struct{ C chan int }{} }})
 	if err := reg.Check(); err == nil {
 		t.Error("a registry with an action without a doc and with a channel is taken")
-	}
-}
-
-// Every signature can have an article.
-func TestSignatures(t *testing.T) {
-	have := map[string]bool{}
-	for _, s := range Signatures() {
-		have[s.ID] = true
-	}
-	for _, s := range signature.All() {
-		if !have[s.ID] {
-			t.Errorf("signature %s has no facts here", s.ID)
-		}
 	}
 }
