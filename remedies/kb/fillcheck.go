@@ -22,7 +22,7 @@ const (
 )
 
 // maxTries is how many combinations of choices a text may depend on.
-const maxTries = 4096
+const maxTries = 1024
 
 // tryText fills a template in with all that it can meet, and says what goes wrong first.
 func tryText(s spot, as role, u used, facts func() any, steps choiceSteps) error {
@@ -37,10 +37,14 @@ func tryText(s spot, as role, u used, facts func() any, steps choiceSteps) error
 	if err != nil {
 		return err
 	}
+	fill, err := filler(s.text)
+	if err != nil {
+		return err
+	}
 	for i, sm := range samples {
 		for _, sc := range scopes {
 			sc.Facts = sm.facts
-			out, err := tryOnce(s.text, sc)
+			out, err := fill(sc)
 			if err == nil {
 				// Of empty facts nothing is expected but that they can be filled in.
 				err = checkFilled(s, as, out, (u.facts && i == 0) || sc.unmade)
@@ -53,19 +57,22 @@ func tryText(s spot, as role, u used, facts func() any, steps choiceSteps) error
 	return nil
 }
 
-func tryOnce(s string, sc tryScope) (string, error) {
+// filler fills in one text, which it parses once.
+func filler(s string) (func(tryScope) (string, error), error) {
 	if !isTemplate(s) {
-		return s, nil
+		return func(tryScope) (string, error) { return s, nil }, nil
 	}
 	t, err := parseTemplate(s)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	out, err := execute(t, sc.Scope)
-	if err != nil {
-		return "", executeProblem(err)
-	}
-	return out, nil
+	return func(sc tryScope) (string, error) {
+		out, err := execute(t, sc.Scope)
+		if err != nil {
+			return "", executeProblem(err)
+		}
+		return out, nil
+	}, nil
 }
 
 // choiceSteps are the options of the choose steps that stand before, and which of them may be

@@ -68,10 +68,14 @@ func (c *static) call(name string, args []value) value {
 			return value{}
 		}
 		c.hasLength(args[0])
-		for _, a := range args[1:] {
-			c.assignable(a, reflect.TypeFor[int](), name)
+		t := deref(args[0].t)
+		if t != nil && t.Kind() == reflect.Map {
+			return c.fail("slice of a map; expected a list or a text")
 		}
-		return value{t: deref(args[0].t)}
+		for _, a := range args[1:] {
+			c.isNumber(a, name)
+		}
+		return value{t: t}
 	case "eq", "ne", "lt", "le", "gt", "ge":
 		most := 2
 		if name == "eq" {
@@ -131,15 +135,23 @@ func (c *static) index(args []value) value {
 			c.assignable(i, t.Key(), "index")
 			v = value{t: t.Elem()}
 		case t.Kind() == reflect.Slice || t.Kind() == reflect.Array:
-			if i.t != nil && !isInteger(i.t) {
-				return c.fail("index is given %s; expected a whole number", typeWords(i.t))
-			}
+			c.isNumber(i, "index")
 			v = value{t: t.Elem()}
 		default:
 			return c.fail("index of %s; expected a list or a map", typeWords(t))
 		}
 	}
 	return v
+}
+
+func (c *static) isNumber(v value, function string) {
+	if v.isRoot || v.isChoice || v.isDone || (v.t != nil && !isInteger(v.t)) {
+		what := "something else"
+		if v.t != nil {
+			what = typeWords(v.t)
+		}
+		c.fail("%s is given %s; expected a whole number", function, what)
+	}
 }
 
 func isInteger(t reflect.Type) bool { return t.Kind() >= reflect.Int && t.Kind() <= reflect.Uintptr }

@@ -1,8 +1,10 @@
 package kb
 
 import (
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"vksmedic/model/signature"
@@ -60,4 +62,56 @@ func FuzzTemplate(f *testing.F) {
 			Text(s).Fill(Scope{Facts: facts})
 		}
 	})
+}
+
+// What the types say is enough: of the templates that they let pass, none fails when it is
+// filled in but for what types cannot say, which is refused by trying.
+func TestRandomTemplates(t *testing.T) {
+	words := strings.Fields(`.Facts .Facts.Name .Facts.Names .Facts.Parts .Facts.Link .Facts.Map .Facts.Any .Facts.Count .Facts.Begun .Facts.Stage
+		.Choice.reach .Choice .Done.wait .Done . $ $x 0 1 -1 "x" "cluster" nil true ( ) | index list quote print printf len eq ne lt and or not slice
+		.Name .Label .With .Read .IsZero`)
+	random := rand.New(rand.NewPCG(1, 2))
+	pass := 0
+	for range 20000 {
+		s := randomTemplate(random, words)
+		u, err := checkTemplate(s, staticScope())
+		if err != nil {
+			continue
+		}
+		pass++
+		err = tryText(spot{line: 1, path: "text", text: s}, shownText, u, func() any { return &staticFacts{} }, choiceSteps{options: staticScope().choices})
+		if err != nil && !unsayable(err) {
+			t.Errorf("%s: %v", s, err)
+		}
+	}
+	if pass < 400 {
+		t.Errorf("only %d templates passed the types", pass)
+	}
+}
+
+// unsayable says whether a problem is one that types cannot know of.
+func unsayable(err error) bool {
+	for _, words := range []string{"nil pointer", "out of range", "that is not there", "printf"} {
+		if strings.Contains(err.Error(), words) {
+			return true
+		}
+	}
+	return false
+}
+
+func randomTemplate(random *rand.Rand, words []string) string {
+	var b strings.Builder
+	open := 0
+	for range 1 + random.IntN(5) {
+		what := []string{"", "", "$x := ", "if ", "range ", "with "}[random.IntN(6)]
+		if strings.HasSuffix(what, " ") && what[0] != '$' {
+			open++
+		}
+		b.WriteString("{{ " + what)
+		for range 1 + random.IntN(4) {
+			b.WriteString(words[random.IntN(len(words))] + " ")
+		}
+		b.WriteString("}}")
+	}
+	return b.String() + strings.Repeat("{{ end }}", open)
 }

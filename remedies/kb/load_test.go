@@ -133,7 +133,7 @@ func TestSteps(t *testing.T) {
 		"annotate in the namespace":  {step("annotate", with(object, `    namespace: "{{.Cluster.Namespace}}"`)...), ""},
 		"annotate elsewhere":         {step("annotate", with(object, `    namespace: "{{ .Cluster.Namespace }}x"`)...), "small.yaml:24: namespace"},
 		"annotate in the cluster":    {step("annotate", with(object, "    in: cluster")...), "small.yaml:24: in: cluster; expected supervisor"},
-		"annotate a Secret":          {step("annotate", with(object[:3], "    kind: Secret", "    name: x")...), "small.yaml:22: Secret holds what is secret"},
+		"annotate a Secret":          {step("annotate", with(object[:3], "    kind: Secret", "    name: x")...), "small.yaml:22: Secret is for nobody else to read"},
 		"annotate a Namespace":       {step("annotate", with(object[:3], "    kind: Namespace", "    name: x")...), "small.yaml:22: Namespace belongs to no namespace"},
 		"annotate secrets":           {step("annotate", with(object[:3], "    kind: secrets", "    name: x")...), `small.yaml:22: kind "secrets"; expected it as a manifest has it`},
 		"annotate with a version":    {step("annotate", with(object, "    group: apps/v1")...), `small.yaml:24: group "apps/v1"; expected it without a version`},
@@ -171,7 +171,7 @@ func TestSteps(t *testing.T) {
 		"address":                    {strings.Replace(smallest, "title: Small", "title: Small\naddress: http://x", 1), `small.yaml:3: address "http://x"; expected one that begins with https://`},
 		"kb":                         {strings.Replace(smallest, "title: Small", "title: Small\nkb: KB410900", 1), `small.yaml:3: kb "KB410900"; expected the number`},
 		"id":                         {strings.Replace(smallest, "id: small", "id: Small", 1), `small.yaml:1: id "Small"; expected small letters`},
-		"no steps":                   {smallest[:strings.Index(smallest, "steps:")] + "steps: []\n", "small.yaml:6: steps is empty"},
+		"no steps":                   {strings.Split(smallest, "steps:")[0] + "steps: []\n", "small.yaml:6: steps is empty"},
 	} {
 		got := check(t, c.text)
 		if (got == "") != (c.want == "") || !strings.HasPrefix(got, c.want) || strings.Contains(got, "\n") {

@@ -219,11 +219,12 @@ func refusedKinds() map[string]map[string]string {
 		runs    = "runs a program, which may read every Secret of its namespace"
 		anybody = "writes any object into clusters"
 		list    = "may hold any object"
+		private = "is for nobody else to read"
 	)
 	every := func(why string) map[string]string { return map[string]string{"*": why} }
 	return map[string]map[string]string{
 		"": {
-			"Secret": "holds what is secret", "ServiceAccount": rights, "Namespace": wide, "Node": wide, "PersistentVolume": wide,
+			"Secret": private, "ServiceAccount": rights, "Namespace": wide, "Node": wide, "PersistentVolume": wide,
 			"ComponentStatus": wide, "Pod": runs, "PodTemplate": runs, "ReplicationController": runs, "Binding": runs, "List": list,
 		},
 		"apps":                                   every(runs),

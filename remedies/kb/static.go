@@ -248,6 +248,9 @@ func (c *static) command(dot value, cmd *parse.CommandNode, final *value) value 
 		if len(cmd.Args) > 1 || final != nil {
 			return c.fail("%s is given an argument; expected a function", n)
 		}
+		if _, ok := n.(*parse.NilNode); ok {
+			return c.fail("nil is no value; expected a field, a text or a number")
+		}
 		return c.arg(dot, n)
 	}
 }
@@ -324,10 +327,9 @@ func (c *static) rootFields() []string {
 
 func (c *static) field(v value, name string, args []value, n parse.Node) value {
 	switch {
+	case len(args) > 0 && (v.isRoot || v.isChoice || v.isDone):
+		return c.fail("%s is given an argument; expected a function", n)
 	case v.isRoot:
-		if len(args) > 0 {
-			return c.fail(".%s is given an argument; expected a function", name)
-		}
 		return c.root(name, n)
 	case v.isChoice:
 		return c.choiceOf(name)
@@ -490,9 +492,6 @@ func (c *static) printable(v value, what string) {
 		c.fail("%s cannot be printed; expected one of its fields", what)
 		return
 	case v.t == nil:
-		return
-	case v.isNil:
-		c.fail("nil cannot be printed")
 		return
 	}
 	if _, ok := v.t.MethodByName("String"); ok {

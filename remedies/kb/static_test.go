@@ -141,7 +141,13 @@ func TestTemplatesThatAreRefused(t *testing.T) {
 		"{{ .Facts.Part }}":                                         "has fields; expected one of Name, Kind",
 		"{{ .Facts.Map }}":                                          "is a map",
 		"{{ . }}":                                                   "cannot be printed",
-		"{{ nil }}":                                                 "nil cannot be printed",
+		"{{ with nil }}x{{ end }}":                                  "nil is no value",
+		"{{ .Choice.reach \"x\" }}":                                 ".Choice.reach is given an argument",
+		"{{ if .Done.wait 1 }}x{{ end }}":                           ".Done.wait is given an argument",
+		"{{ slice .Facts.Map }}":                                    "slice of a map",
+		"{{ slice .Facts.Name .Facts.Name }}":                       "slice is given a text; expected a whole number",
+		"{{ index .Facts.Names . }}":                                "index is given something else",
+		"{{ nil }}":                                                 "nil is no value",
 		"{{ .Facts.Any }}":                                          "comes out with something that is not there",
 		"{{ printf \"%d\" .Facts.Name }}":                           "printf's format",
 		"{{ print .Facts.Names }}":                                  "is a list",
@@ -191,7 +197,7 @@ func TestTooManyChoices(t *testing.T) {
 		in.choices[id] = []string{"x", "y"}
 		s.WriteString("{{ .Choice." + id + " }}")
 	}
-	if err := try(s.String(), in, paramText); err == nil || !strings.Contains(err.Error(), "at most 4096 combinations") {
+	if err := try(s.String(), in, paramText); err == nil || !strings.Contains(err.Error(), "at most 1024 combinations") {
 		t.Errorf("got %v", err)
 	}
 }

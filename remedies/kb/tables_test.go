@@ -1,4 +1,4 @@
-package kb
+package kb_test
 
 import (
 	"cmp"
@@ -16,9 +16,24 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"vksmedic/remedies/kb"
 )
 
+// registry is what the tables speak of.
+func registry() kb.Registry { return kb.TestingRegistry() }
+
 var update = flag.Bool("update", false, "write the tables in README.md")
+
+// The registry itself is as the loader wants it.
+func TestRegistryOfTheTables(t *testing.T) {
+	reg := registry()
+	if err := reg.Check(); err != nil {
+		t.Error(err)
+	}
+}
 
 // The tables in README.md say what the Go types say.
 func TestTables(t *testing.T) {
@@ -54,14 +69,14 @@ func firstDifference(have, want string) string {
 // Whoever writes an article finds every field of it, every action and every field of the facts.
 func TestTablesAreComplete(t *testing.T) {
 	tables := allTables(t)
-	for _, typ := range []reflect.Type{reflect.TypeFor[articleFile](), reflect.TypeFor[stepFile]()} {
+	for _, typ := range []reflect.Type{kb.ArticleType(), kb.StepType()} {
 		for f := range typ.Fields() {
 			if f.Tag.Get("doc") == "" || !strings.Contains(tables, "`"+f.Tag.Get("yaml")+"`") {
 				t.Errorf("%s of %s is in no table", f.Name, typ)
 			}
 		}
 	}
-	for f := range reflect.TypeFor[Scope]().Fields() {
+	for f := range reflect.TypeFor[kb.Scope]().Fields() {
 		if !strings.Contains(tables, "| `."+f.Name+"` |") {
 			t.Errorf(".%s is in no table", f.Name)
 		}
@@ -71,7 +86,7 @@ func TestTablesAreComplete(t *testing.T) {
 			t.Errorf("%q is in no table", want)
 		}
 	}
-	for name := range functions() {
+	for _, name := range kb.FunctionNames() {
 		if !strings.Contains(tables, "| `"+name+" ") {
 			t.Errorf("function %s is in no table", name)
 		}
@@ -97,7 +112,7 @@ const (
 )
 
 // withTables is a text with the table in each `<!-- table: name -->` … `<!-- end -->` made anew.
-func withTables(text string, reg Registry) (string, error) {
+func withTables(text string, reg kb.Registry) (string, error) {
 	tables, err := makeTables(reg)
 	if err != nil {
 		return "", err
@@ -124,7 +139,7 @@ func withTables(text string, reg Registry) (string, error) {
 	return b.String(), nil
 }
 
-func makeTables(reg Registry) (map[string]string, error) {
+func makeTables(reg kb.Registry) (map[string]string, error) {
 	d := docs{}
 	scope, err := d.scope()
 	if err != nil {
@@ -135,7 +150,7 @@ func makeTables(reg Registry) (map[string]string, error) {
 		return nil, err
 	}
 	return map[string]string{
-		"article": fieldTable(reflect.TypeFor[articleFile]()), "step": fieldTable(reflect.TypeFor[stepFile]()),
+		"article": fieldTable(kb.ArticleType()), "step": fieldTable(kb.StepType()),
 		"scope": scope, "functions": functionTable(), "actions": actionTables(reg),
 		"guards": namedTable("guard", reg.Guards), "each": namedTable("each", reg.Each), "facts": facts,
 	}, nil
@@ -168,7 +183,7 @@ func fieldRows(b *strings.Builder, t reflect.Type, prefix string) {
 		if inner.Kind() == reflect.Slice {
 			inner, suffix = inner.Elem(), "[]."
 		}
-		if inner.Kind() == reflect.Struct && inner.PkgPath() == reflect.TypeFor[Look]().PkgPath() {
+		if inner.Kind() == reflect.Struct && inner != reflect.TypeFor[yaml.Node]() {
 			fieldRows(b, inner, name+suffix)
 		}
 	}
@@ -186,7 +201,7 @@ func functionTable() string {
 		"| `clean .Facts.Name` | the text without what a terminal would not show as it is |\n"
 }
 
-func actionTables(reg Registry) string {
+func actionTables(reg kb.Registry) string {
 	var b strings.Builder
 	for _, a := range reg.Actions {
 		own := "Only for articles of the program."
@@ -198,7 +213,7 @@ func actionTables(reg Registry) string {
 	return b.String()
 }
 
-func namedTable(what string, named []Named) string {
+func namedTable(what string, named []kb.Named) string {
 	if len(named) == 0 {
 		return "There is none.\n"
 	}
@@ -276,7 +291,7 @@ func (p *packageDocs) add(spec ast.Spec) {
 
 // scope is the table of what templates can begin with.
 func (d docs) scope() (string, error) {
-	p, err := d.of(reflect.TypeFor[Scope]().PkgPath())
+	p, err := d.of(reflect.TypeFor[kb.Scope]().PkgPath())
 	if err != nil {
 		return "", err
 	}
@@ -293,14 +308,14 @@ func (d docs) scope() (string, error) {
 
 		"TakenBack": "only in `finished`: a list of what the walk took back",
 	}
-	for f := range reflect.TypeFor[Scope]().Fields() {
+	for f := range reflect.TypeFor[kb.Scope]().Fields() {
 		fmt.Fprintf(&b, "| `.%s` | %s |\n", f.Name, cell(cmp.Or(words[f.Name], p.fields["Scope."+f.Name])))
 	}
 	return b.String(), nil
 }
 
 // facts are the tables of what the findings of each signature know, and then of the types in them.
-func (d docs) facts(reg Registry) (string, error) {
+func (d docs) facts(reg kb.Registry) (string, error) {
 	var b strings.Builder
 	var types []reflect.Type // those whose fields are still to be written.
 	for _, s := range reg.Signatures {
@@ -341,7 +356,7 @@ func (d docs) factRows(b *strings.Builder, t reflect.Type, prefix string, types 
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(b, "| `%s.%s` | %s | %s |\n", prefix, f.Name, typeWords(f.Type)+values, cell(p.fields[t.Name()+"."+f.Name]))
+		fmt.Fprintf(b, "| `%s.%s` | %s | %s |\n", prefix, f.Name, kb.TypeWords(f.Type)+values, cell(p.fields[t.Name()+"."+f.Name]))
 		if in := innermost(f.Type); in.Kind() == reflect.Struct && in != reflect.TypeFor[time.Time]() && !slices.Contains(*types, in) {
 			*types = append(*types, in)
 		}

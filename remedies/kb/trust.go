@@ -79,7 +79,7 @@ func trustedPath(path string, uid int) (string, error) {
 
 // splitPath are the names in a path. Those that lead up stay: what they lead to was looked at.
 func splitPath(path string) []string {
-	return strings.FieldsFunc(path, func(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) })
+	return strings.FieldsFunc(filepath.ToSlash(path), func(r rune) bool { return r == '/' })
 }
 
 func trustedEntry(path string, last bool, uid int) error {
