@@ -12,7 +12,7 @@ import (
 
 	"vksmedic/model"
 	"vksmedic/remedies"
-	"vksmedic/remedies/internal/fakeapi"
+	"vksmedic/remedies/internal/plainapi"
 	"vksmedic/remedies/kb"
 )
 
@@ -70,7 +70,7 @@ func TestLook(t *testing.T) {
 			params: kb.Look{Objects: []kb.ObjectQuery{machineQuery("")}},
 			want:   " Machine: 1 in team-a\n   name   phase\n   web-1  Deleting\n", note: "Machine: 1"},
 		"a name in any namespace of the cluster": {
-			change: func(x *site) { x.workload.Put("kubectl", fakeapi.Object("v1", "ConfigMap", "kube-system", "a")) },
+			change: func(x *site) { x.workload.Put("kubectl", plainapi.Object("v1", "ConfigMap", "kube-system", "a")) },
 			params: kb.Look{Objects: []kb.ObjectQuery{{Kind: "ConfigMap", Name: "a", In: "cluster", Columns: []kb.Column{{Title: "in", Path: ".metadata.namespace"}}}}},
 			want:   " ConfigMap a\n   in  kube-system\n", note: "ConfigMap: 1"},
 		"not served, beside what is": {
@@ -81,17 +81,17 @@ func TestLook(t *testing.T) {
 			params: kb.Look{Objects: []kb.ObjectQuery{phaseOf(kb.ObjectQuery{Group: "example.com", Kind: "Machine"}), machineQuery("web-1")}},
 			want:   "!Machine: the Supervisor does not serve Machine.example.com\n Machine team-a/web-1\n   name   web-1\n   phase  Deleting\n", note: "Machine: 1"},
 		"forbidden": {
-			change: func(x *site) { x.sup.Deny(fakeapi.Denial{Verb: "list", Resource: "machines"}) },
+			change: func(x *site) { x.sup.Deny(plainapi.Denial{Verb: "list", Resource: "machines"}) },
 			params: kb.Look{Objects: []kb.ObjectQuery{machineQuery(""), nodeQuery()}},
 			want:   "!Machine: cannot be listed: user sso:ana@corp.test may not list machines.cluster.x-k8s.io in namespace team-a; ask for that right\n Nodes: 1\n   name\n   web-1\n", note: "Node: 1"},
 		"the cluster does not answer": {
 			change: func(x *site) {
-				x.workload.Disturb(func(fakeapi.Request) *fakeapi.Trouble { return &fakeapi.Trouble{Err: errRefused} })
+				x.workload.Disturb(func(plainapi.Request) *plainapi.Trouble { return &plainapi.Trouble{Err: errRefused} })
 			},
 			params: kb.Look{Objects: []kb.ObjectQuery{nodeQuery(), machineQuery("web-1")}},
 			want:   "!Nodes: cannot ask cluster team-a/web what it serves: Get \"https://api.test/api\": dial tcp: connection refused\n Machine team-a/web-1\n   name   web-1\n   phase  Deleting\n", note: "Machine: 1"},
 		"nothing at all can be read": {
-			change: func(x *site) { x.sup.Deny(fakeapi.Denial{Verb: "get"}) },
+			change: func(x *site) { x.sup.Deny(plainapi.Denial{Verb: "get"}) },
 			params: kb.Look{Objects: []kb.ObjectQuery{machineQuery("web-1")}},
 			err:    "nothing could be read: Machine: cannot read Machine team-a/web-1: "},
 		"what the finding does not say": {
@@ -154,7 +154,7 @@ func TestLookReadsTheNewestVersion(t *testing.T) {
 func TestLookIsBounded(t *testing.T) {
 	x := newSite(t)
 	for i := range mostObjects + 20 {
-		u := fakeapi.Object("v1", "ConfigMap", "team-a", fmt.Sprintf("c-%04d", i))
+		u := plainapi.Object("v1", "ConfigMap", "team-a", fmt.Sprintf("c-%04d", i))
 		u.Object["data"] = map[string]any{"long": strings.Repeat("x", 1000)}
 		x.sup.Put("kubectl", u)
 	}

@@ -1,4 +1,4 @@
-package fakeapi
+package plainapi
 
 import (
 	"context"
