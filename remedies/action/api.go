@@ -179,8 +179,7 @@ func (o *spot) write(v effect.Verb) *effect.Object {
 
 // live reads the object as it is now; nil when it is not there.
 func (o *spot) live(ctx context.Context, s *remedies.Scene) (*unstructured.Unstructured, error) {
-	u, err := o.write(effect.Update).Live(ctx, s.Sites)
-	return u, failed(err, "cannot read %s", o.ref())
+	return o.write(effect.Update).Live(ctx, s.Sites)
 }
 
 // reach completes a plan with whom its effect touches beyond the cluster that the walk is for. What

@@ -138,7 +138,7 @@ func stillGoing(ctx context.Context, s *remedies.Scene, m *remedies.Made) (strin
 	}
 	live, err := e.Live(ctx, s.Sites)
 	if err != nil {
-		return "", failed(err, "cannot look whether %s is gone", e.Ref())
+		return "", err
 	}
 	if live == nil || string(live.GetUID()) != e.UID {
 		return "", nil

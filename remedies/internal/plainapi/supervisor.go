@@ -8,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 
 	"vksmedic/model"
@@ -20,11 +19,6 @@ type Supervisor struct{ API *API }
 
 // Dynamic is a client for its objects.
 func (s Supervisor) Dynamic() dynamic.Interface { return s.API.Dynamic() }
-
-// Discovery is a client that asks what it serves.
-func (s Supervisor) Discovery(context.Context) (discovery.DiscoveryInterface, error) {
-	return s.API.Discovery(), nil
-}
 
 // Marks are the uids of a namespace and of kube-system, as far as they may be read.
 func (s Supervisor) Marks(ctx context.Context, namespace string) (model.Marks, error) {
