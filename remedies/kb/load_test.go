@@ -144,6 +144,7 @@ func TestSteps(t *testing.T) {
 		"a key with a template":      {step("annotate", append([]string{"with:", `  annotations: {"{{ .Cluster.Name }}": x}`}, object[2:]...)...), "small.yaml:20: a template in the key"},
 		"a bad name":                 {step("annotate", with(object[:4], "    name: My_Note")...), `small.yaml:23: object.name "My_Note" is no name of an object`},
 		"for each":                   {step("annotate", with(object[:4], `    name: "{{ .Item }}"`, "each: nodes")...), ""},
+		"for each of nothing":        {step("annotate", with(object, "each: node")...), `small.yaml:24: each "node"; did you mean "nodes"?`},
 		"item without each":          {step("annotate", with(object[:4], `    name: "{{ .Item }}"`)...), "small.yaml:23: .Item is only there in the parameters of a step with each"},
 		"no with":                    {step("take-back"), "small.yaml:18: step is missing; expected the id of the step"},
 		"with is empty":              {step("take-back", "with:"), "small.yaml:18: step is missing; expected the id of the step"},
