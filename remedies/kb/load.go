@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -292,8 +293,14 @@ func (l *loader) checkIdentity() {
 // checkActions asks the parameters themselves, and the actions, about what types cannot say.
 // It comes last, and only for parameters with which nothing else is wrong.
 func (l *loader) checkActions() {
-	for _, s := range l.steps {
-		if s.action == nil || len(s.with.problems) > 0 {
+	before := slices.Clone(l.problems)
+	for i, s := range l.steps {
+		first, next := s.self.line("with", s.line), math.MaxInt
+		if i+1 < len(l.steps) {
+			next = l.steps[i+1].line
+		}
+		wrong := slices.ContainsFunc(before, func(p lineProblem) bool { return first <= p.line && p.line < next })
+		if s.action == nil || len(s.with.problems) > 0 || wrong {
 			continue
 		}
 		if c, ok := s.Params.(interface{ check() error }); ok {

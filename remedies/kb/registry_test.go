@@ -17,7 +17,13 @@ func registry() Registry {
 			{Name: "wait-condition", Kind: remedies.StepWait, Own: true, Doc: "waits until an object is as it should be", Params: func() any { return &WaitCondition{} }},
 			{Name: "by-hand", Kind: remedies.StepManual, Own: true, Doc: "shows commands to a person and sees whether it was done", Params: func() any { return &ByHand{} }},
 			{Name: "annotate", Kind: remedies.StepChange, Own: true, Doc: "sets annotations of an object", Params: func() any { return &Annotate{} }},
-			{Name: "change-object", Kind: remedies.StepChange, Own: true, Doc: "creates an object or changes one", Params: func() any { return &ChangeObject{} }},
+			{Name: "change-object", Kind: remedies.StepChange, Own: true, Doc: "creates an object or changes one", Params: func() any { return &ChangeObject{} },
+				Check: func(p any) error {
+					if p.(*ChangeObject).Object["kind"] == "Secret" {
+						return At("object.kind", "a Secret; expected another kind")
+					}
+					return nil
+				}},
 			{Name: "take-back", Kind: remedies.StepChange, Own: true, Doc: "takes back what an earlier step did", Params: func() any { return &TakeBack{} }},
 			{Name: "look-at-agents", Kind: remedies.StepLook, Doc: "shows the agents that hold a drain, and the drain rules", Params: func() any { return &agentParams{} }},
 			{Name: "drain-rule", Kind: remedies.StepChange, Doc: "creates a MachineDrainRule that has a drain skip the agents", Params: func() any { return &drainRuleParams{} },
