@@ -2,7 +2,6 @@ package kb
 
 import (
 	"io/fs"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -13,12 +12,7 @@ import (
 )
 
 // articles are the files of the program's articles.
-func articles() fs.FS {
-	if _, err := os.Stat("next"); err == nil {
-		return os.DirFS("next")
-	}
-	return Builtin()
-}
+func articles() fs.FS { return Builtin() }
 
 func TestArticles(t *testing.T) {
 	c, err := Load(articles(), registry())
@@ -63,7 +57,7 @@ func TestFinishedWords(t *testing.T) {
 		want            string
 	}{
 		{TargetGone, []string{"MachineDrainRule x"}, nil, "Machine web-cp-1 is gone. The drain rule stays, so the next drain does not stop here again."},
-		{TargetThere, nil, []string{"MachineDrainRule x"}, "Machine web-cp-1 is still there. Taken back: MachineDrainRule x."},
+		{TargetThere, nil, []string{"MachineDrainRule x"}, "Machine web-cp-1 is still there. What this walk added was taken back: MachineDrainRule x."},
 		{TargetUnknown, nil, nil, "Whether Machine web-cp-1 is gone could not be seen."},
 	} {
 		sc.Target, sc.Left, sc.TakenBack = c.target, c.left, c.takenBack

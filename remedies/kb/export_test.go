@@ -5,9 +5,6 @@ import "reflect"
 // What the tables of README.md are made from, for the test that stands outside of this
 // package: it may import the actions, which import this package.
 
-// TestingRegistry is the registry of this package's own tests.
-func TestingRegistry() Registry { return registry() }
-
 // ArticleType is the type of an article as it stands in a file.
 func ArticleType() reflect.Type { return reflect.TypeFor[articleFile]() }
 

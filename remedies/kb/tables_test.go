@@ -19,11 +19,12 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"vksmedic/remedies/action"
 	"vksmedic/remedies/kb"
 )
 
 // registry is what the tables speak of.
-func registry() kb.Registry { return kb.TestingRegistry() }
+func registry() kb.Registry { return action.Registry() }
 
 var update = flag.Bool("update", false, "write the tables in README.md")
 
@@ -383,4 +384,23 @@ func (d docs) values(t reflect.Type) (string, error) {
 		return "", err
 	}
 	return ": `" + strings.Join(p.values[in.Name()], "`, `") + "`", nil
+}
+
+// The broken articles are refused with the same words by what the program really has.
+func TestBrokenArticlesWithTheRealActions(t *testing.T) {
+	want, err := os.ReadFile("testdata/broken/expect.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	for _, p := range kb.Check([]string{"testdata/broken"}, registry()) {
+		p.File = filepath.Base(p.File)
+		got.WriteString(p.String() + "\n")
+	}
+	if got.String() != string(want) {
+		t.Errorf("the broken articles are refused in other words%s", firstDifference(got.String(), string(want)))
+	}
+	if p := kb.Check([]string{"testdata/own"}, registry()); len(p) > 0 {
+		t.Errorf("own articles that are right are refused: %v", p)
+	}
 }
