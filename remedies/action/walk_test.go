@@ -12,26 +12,26 @@ import (
 	"vksmedic/model/signature"
 	"vksmedic/remedies"
 	"vksmedic/remedies/action"
-	"vksmedic/remedies/internal/plainapi"
+	"vksmedic/remedies/internal/fakeapi"
 	"vksmedic/remedies/walk"
 )
 
 // A walk through an engineer's own article that has every general action once.
 func TestWalkOfGeneralActions(t *testing.T) {
-	sup, inside := plainapi.New(plainapi.Common()...), plainapi.New(plainapi.Common()...)
+	sup, inside := fakeapi.NewAPI(fakeapi.Common()...), fakeapi.NewAPI(fakeapi.Common()...)
 	cluster := model.ClusterRef{Namespace: "team-a", Name: "web"}
 	const capi = "cluster.x-k8s.io"
-	sup.Put("kubectl", plainapi.Object(capi+"/v1beta2", "Cluster", "team-a", "web"))
-	m := plainapi.Object(capi+"/v1beta2", "Machine", "team-a", "web-1")
+	sup.Put("kubectl", fakeapi.Object(capi+"/v1beta2", "Cluster", "team-a", "web"))
+	m := fakeapi.Object(capi+"/v1beta2", "Machine", "team-a", "web-1")
 	m.Object["status"] = map[string]any{"phase": "Deleting"}
 	sup.Put("capi", m)
-	inside.Put("kubelet", plainapi.Object("v1", "Node", "", "web-1"))
+	inside.Put("kubelet", fakeapi.Object("v1", "Node", "", "web-1"))
 	articles, err := action.Articles("testdata/own")
 	if err != nil {
 		t.Fatal(err)
 	}
 	now := time.Date(2026, 11, 30, 3, 0, 0, 0, time.UTC)
-	r := walk.NewRunner(walk.Config{Sites: sup.Sites(map[model.ClusterRef]*plainapi.API{cluster: inside}), Articles: articles, Registry: action.Registry(),
+	r := walk.NewRunner(walk.Config{Sites: sup.Sites(map[model.ClusterRef]*fakeapi.API{cluster: inside}), Articles: articles, Registry: action.Registry(),
 		Actions: action.All(), Guards: action.Guards(), Context: "lab", Server: "https://api.test", Who: "ana", Host: "laptop", JournalDir: t.TempDir(),
 		Now: func() time.Time { return now }})
 	f := &model.Finding{Signature: signature.MachineDeletionStalled, Cluster: cluster, Subjects: []model.ObjectRef{{Kind: "Machine", Namespace: "team-a", Name: "web-1"}},
