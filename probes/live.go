@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 
 	"vksmedic/model"
@@ -129,6 +130,23 @@ func (l *Live) Workload(ctx context.Context, ref model.ClusterRef) (dynamic.Inte
 		return nil, fmt.Errorf("cannot reach cluster %s: %w", ref, err)
 	}
 	return c, nil
+}
+
+// Discovery is a client that asks the Supervisor, or a workload cluster, what it serves, for as
+// long as ctx lasts.
+func (l *Live) Discovery(ctx context.Context, p model.Place) (discovery.DiscoveryInterface, error) {
+	switch p.Kind {
+	case model.PlaceSupervisor:
+		return l.conn.Discovery(ctx)
+	case model.PlaceCluster:
+		c, err := l.looker.Discovery(ctx, p.Cluster)
+		if err != nil {
+			return nil, fmt.Errorf("cannot reach cluster %s: %w", p.Cluster, err)
+		}
+		return c, nil
+	case model.PlaceNode, model.PlaceVCenter:
+	}
+	return nil, fmt.Errorf("%s has no Kubernetes API", p)
 }
 
 // YAML reads an object live: of a workload cluster where in names one, else of the Supervisor.

@@ -10,6 +10,7 @@ import (
 	"net/url"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -27,6 +28,7 @@ var errTooLong = errors.New("the answer is longer than any that was asked for")
 // client talks to one workload cluster.
 type client struct {
 	dynamic.Interface
+	config *rest.Config
 	server string
 	// http and base are for what is no object: logs.
 	http *http.Client
@@ -108,7 +110,27 @@ func newClient(config *rest.Config, log *slog.Logger) (*client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot use its credentials: %w", err)
 	}
-	return &client{Interface: d, server: config.Host, http: h, base: base}, nil
+	return &client{Interface: d, config: config, server: config.Host, http: h, base: base}, nil
+}
+
+// discovery asks what the cluster serves, for as long as ctx lasts: client-go's takes no context.
+func (c *client) discovery(ctx context.Context) (discovery.DiscoveryInterface, error) {
+	h := *c.http
+	h.Transport = within{ctx, h.Transport}
+	d, err := discovery.NewDiscoveryClientForConfigAndClient(c.config, &h)
+	if err != nil {
+		return nil, fmt.Errorf("cannot ask what it serves: %w", err)
+	}
+	return d, nil
+}
+
+type within struct {
+	ctx context.Context // it lives as long as one question.
+	rt  http.RoundTripper
+}
+
+func (w within) RoundTrip(r *http.Request) (*http.Response, error) {
+	return w.rt.RoundTrip(r.WithContext(w.ctx)) //nolint:wrapcheck // a transport hands errors on as they are.
 }
 
 // bounded cuts answers that have no end.

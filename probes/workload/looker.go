@@ -12,6 +12,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 
 	"vksmedic/model"
@@ -186,6 +187,15 @@ func (l *Looker) Client(ctx context.Context, ref model.ClusterRef) (dynamic.Inte
 		return nil, err
 	}
 	return c, nil
+}
+
+// Discovery is a client that asks a workload cluster what it serves, for as long as ctx lasts.
+func (l *Looker) Discovery(ctx context.Context, ref model.ClusterRef) (discovery.DiscoveryInterface, error) {
+	c, err := l.connect(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	return c.discovery(ctx)
 }
 
 // Run looks until ctx ends, and tells the sink.

@@ -10,7 +10,7 @@ import (
 
 	"vksmedic/remedies"
 	"vksmedic/remedies/effect"
-	"vksmedic/remedies/internal/plainapi"
+	"vksmedic/remedies/internal/fakeapi"
 	"vksmedic/remedies/kb"
 )
 
@@ -94,14 +94,14 @@ func TestAnnotateCannot(t *testing.T) {
 		"a Secret":   {object: kb.Object{Kind: "Secret", Name: "web-kubeconfig"}, blocked: "Secrets are neither shown nor changed"},
 		"no answer": {object: theMachine(), err: "cannot ask the Supervisor what it serves: ",
 			change: func(x *site) {
-				x.sup.Disturb(func(plainapi.Request) *plainapi.Trouble { return &plainapi.Trouble{Err: errRefused} })
+				x.sup.Engineer.Fault = failing(fakeapi.Refused)
 			}},
 		"discovery that is no API's": {object: theMachine(), err: "cannot ask the Supervisor what it serves: ",
 			change: func(x *site) {
-				x.sup.Disturb(func(plainapi.Request) *plainapi.Trouble { return &plainapi.Trouble{Code: 404, Text: "not found"} })
+				x.sup.Engineer.Fault = failing(fakeapi.NotServed)
 			}},
 		"forbidden": {object: theMachine(), err: "cannot read Machine team-a/web-1: ",
-			change: func(x *site) { x.sup.Deny(plainapi.Denial{Verb: "get"}) }},
+			change: func(x *site) { x.sup.Deny(fakeapi.Denial{Verb: "get"}) }},
 		"no way in": {object: theMachine(), err: "cannot ask the Supervisor what it serves: no way in was given",
 			change: func(x *site) { x.s.Sites.Discovery = nil }},
 	} {
@@ -132,13 +132,13 @@ func TestReach(t *testing.T) {
 		reaches, confirm string
 	}{
 		"in the vSphere Namespace": {object: theMachine(), ownMay: true},
-		"of another cluster": {put: labelled(plainapi.Object(capi+"/v1beta2", "Machine", "team-a", "db-1"), "db"), object: kb.Object{Group: capi, Kind: "Machine", Name: "db-1"},
+		"of another cluster": {put: labelled(fakeapi.Object(capi+"/v1beta2", "Machine", "team-a", "db-1"), "db"), object: kb.Object{Group: capi, Kind: "Machine", Name: "db-1"},
 			ownMay: true, reaches: "Machine team-a/db-1 belongs to cluster team-a/db"},
-		"in another vSphere Namespace": {put: plainapi.Object("v1", "ConfigMap", "team-b", "note"), object: kb.Object{Kind: "ConfigMap", Namespace: "team-b", Name: "note"},
+		"in another vSphere Namespace": {put: fakeapi.Object("v1", "ConfigMap", "team-b", "note"), object: kb.Object{Kind: "ConfigMap", Namespace: "team-b", Name: "note"},
 			wide: true, confirm: "note", reaches: "ConfigMap team-b/note is not in the vSphere Namespace of the cluster"},
-		"in no namespace": {put: plainapi.Object("rbac.authorization.k8s.io/v1", "ClusterRole", "", "r"), object: kb.Object{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: "r"},
+		"in no namespace": {put: fakeapi.Object("rbac.authorization.k8s.io/v1", "ClusterRole", "", "r"), object: kb.Object{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: "r"},
 			wide: true, confirm: "r", reaches: "ClusterRole r belongs to no vSphere Namespace: it counts for the whole Supervisor"},
-		"a namespace given for a kind that has none": {put: plainapi.Object("rbac.authorization.k8s.io/v1", "ClusterRole", "", "r"),
+		"a namespace given for a kind that has none": {put: fakeapi.Object("rbac.authorization.k8s.io/v1", "ClusterRole", "", "r"),
 			object: kb.Object{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole", Namespace: "team-a", Name: "r"},
 			wide:   true, confirm: "r", reaches: "ClusterRole r belongs to no vSphere Namespace: it counts for the whole Supervisor"},
 		"inside the cluster": {object: kb.Object{Kind: "Node", Name: "web-1", In: "cluster"}},
@@ -243,7 +243,7 @@ func TestCreateNearMisses(t *testing.T) {
 }
 
 func put(x *site, data map[string]any) *unstructured.Unstructured {
-	u := plainapi.Object("v1", "ConfigMap", "team-a", "note")
+	u := fakeapi.Object("v1", "ConfigMap", "team-a", "note")
 	u.SetLabels(map[string]string{"a": "b", "own": "label"})
 	u.Object["data"] = data
 	return x.sup.Put("kubectl", u)
@@ -357,7 +357,7 @@ func TestTakeBackSeveral(t *testing.T) {
 	if p := x.plan(takeBack{}, params); p.Preview.Done != "this walk changed nothing in that step that it has not taken back" {
 		t.Errorf("once more: %+v", p.Preview)
 	}
-	if n := len(x.sup.All("", "ConfigMap")); n != 0 {
+	if n := len(x.sup.Objects(configMaps())); n != 0 {
 		t.Errorf("%d are left", n)
 	}
 }
@@ -401,7 +401,7 @@ func TestTakeBackNearMisses(t *testing.T) {
 	})
 	t.Run("not reachable", func(t *testing.T) {
 		x := made(t)
-		x.sup.Disturb(func(plainapi.Request) *plainapi.Trouble { return &plainapi.Trouble{Err: errRefused} })
+		x.sup.Engineer.Fault = failing(fakeapi.Refused)
 		x.s.Params = params
 		if _, err := (takeBack{}).Plan(t.Context(), x.s); err == nil {
 			t.Error("a plan without a look")

@@ -1,7 +1,6 @@
 package action
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -11,7 +10,7 @@ import (
 	"vksmedic/model"
 	"vksmedic/remedies"
 	"vksmedic/remedies/effect"
-	"vksmedic/remedies/internal/plainapi"
+	"vksmedic/remedies/internal/fakeapi"
 )
 
 const capi = "cluster.x-k8s.io"
@@ -19,21 +18,21 @@ const capi = "cluster.x-k8s.io"
 // site is a Supervisor with one workload cluster, and the scene of a walk on a Machine of it.
 type site struct {
 	t             *testing.T
-	sup, workload *plainapi.API
+	sup, workload *fakeapi.API
 	s             *remedies.Scene
 	now           time.Time
 }
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	x := &site{t: t, sup: plainapi.New(plainapi.Common()...), workload: plainapi.New(plainapi.Common()...), now: time.Now()}
+	x := &site{t: t, sup: fakeapi.NewAPI(fakeapi.Common()...), workload: fakeapi.NewAPI(fakeapi.Common()...), now: time.Now()}
 	ref := model.ClusterRef{Namespace: "team-a", Name: "web"}
-	cluster := plainapi.Object(capi+"/v1beta2", "Cluster", "team-a", "web")
+	cluster := fakeapi.Object(capi+"/v1beta2", "Cluster", "team-a", "web")
 	x.sup.Put("kubectl", cluster)
 	m := x.sup.Put("capi", x.machine("web-1", "Deleting"))
-	x.workload.Put("kubelet", plainapi.Object("v1", "Node", "", "web-1"))
+	x.workload.Put("kubelet", fakeapi.Object("v1", "Node", "", "web-1"))
 	x.s = &remedies.Scene{
-		Sites: x.sup.Sites(map[model.ClusterRef]*plainapi.API{ref: x.workload}), Cluster: ref, Now: func() time.Time { return x.now },
+		Sites: x.sup.Sites(map[model.ClusterRef]*fakeapi.API{ref: x.workload}), Cluster: ref, Now: func() time.Time { return x.now },
 		Target:   remedies.Target{Ref: model.ObjectRef{Kind: "Machine", Namespace: "team-a", Name: "web-1"}, Place: model.OnSupervisor(""), UID: string(m.GetUID())},
 		Snapshot: func() *model.Snapshot { return nil }, Next: remedies.Attempt{Walk: "w", N: 1},
 	}
@@ -41,7 +40,7 @@ func newSite(t *testing.T) *site {
 }
 
 func (x *site) machine(name, phase string) *unstructured.Unstructured {
-	u := plainapi.Object(capi+"/v1beta2", "Machine", "team-a", name)
+	u := fakeapi.Object(capi+"/v1beta2", "Machine", "team-a", name)
 	u.SetLabels(map[string]string{"cluster.x-k8s.io/cluster-name": "web", "role": "cp"})
 	u.Object["spec"] = map[string]any{"clusterName": "web", "version": "v1.33.1"}
 	u.Object["status"] = map[string]any{"phase": phase}
@@ -130,5 +129,7 @@ func has(t *testing.T, what, got string, words ...string) {
 	}
 }
 
-// errRefused is an error that client-go does not try again by itself.
-var errRefused = errors.New("dial tcp: connection refused")
+// failing is an API of which every request fails.
+func failing(kind fakeapi.FaultKind) func(*fakeapi.Request) fakeapi.Fault {
+	return func(*fakeapi.Request) fakeapi.Fault { return fakeapi.Fault{Kind: kind} }
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,7 +13,7 @@ import (
 
 	"vksmedic/model"
 	"vksmedic/remedies"
-	"vksmedic/remedies/internal/plainapi"
+	"vksmedic/remedies/internal/fakeapi"
 	"vksmedic/remedies/kb"
 )
 
@@ -70,7 +71,7 @@ func TestLook(t *testing.T) {
 			params: kb.Look{Objects: []kb.ObjectQuery{machineQuery("")}},
 			want:   " Machine: 1 in team-a\n   name   phase\n   web-1  Deleting\n", note: "Machine: 1"},
 		"a name in any namespace of the cluster": {
-			change: func(x *site) { x.workload.Put("kubectl", plainapi.Object("v1", "ConfigMap", "kube-system", "a")) },
+			change: func(x *site) { x.workload.Put("kubectl", fakeapi.Object("v1", "ConfigMap", "kube-system", "a")) },
 			params: kb.Look{Objects: []kb.ObjectQuery{{Kind: "ConfigMap", Name: "a", In: "cluster", Columns: []kb.Column{{Title: "in", Path: ".metadata.namespace"}}}}},
 			want:   " ConfigMap a\n   in  kube-system\n", note: "ConfigMap: 1"},
 		"not served, beside what is": {
@@ -81,17 +82,17 @@ func TestLook(t *testing.T) {
 			params: kb.Look{Objects: []kb.ObjectQuery{phaseOf(kb.ObjectQuery{Group: "example.com", Kind: "Machine"}), machineQuery("web-1")}},
 			want:   "!Machine: the Supervisor does not serve Machine.example.com\n Machine team-a/web-1\n   name   web-1\n   phase  Deleting\n", note: "Machine: 1"},
 		"forbidden": {
-			change: func(x *site) { x.sup.Deny(plainapi.Denial{Verb: "list", Resource: "machines"}) },
+			change: func(x *site) { x.sup.Deny(fakeapi.Denial{Verb: "list", Resource: "machines"}) },
 			params: kb.Look{Objects: []kb.ObjectQuery{machineQuery(""), nodeQuery()}},
 			want:   "!Machine: cannot be listed: user sso:ana@corp.test may not list machines.cluster.x-k8s.io in namespace team-a; ask for that right\n Nodes: 1\n   name\n   web-1\n", note: "Node: 1"},
 		"the cluster does not answer": {
 			change: func(x *site) {
-				x.workload.Disturb(func(plainapi.Request) *plainapi.Trouble { return &plainapi.Trouble{Err: errRefused} })
+				x.workload.Engineer.Fault = failing(fakeapi.Refused)
 			},
 			params: kb.Look{Objects: []kb.ObjectQuery{nodeQuery(), machineQuery("web-1")}},
-			want:   "!Nodes: cannot ask cluster team-a/web what it serves: Get \"https://api.test/api\": dial tcp: connection refused\n Machine team-a/web-1\n   name   web-1\n   phase  Deleting\n", note: "Machine: 1"},
+			want:   "!Nodes: cannot ask cluster team-a/web what it serves: Get \"https://fake.invalid/api\": dial tcp: connection refused\n Machine team-a/web-1\n   name   web-1\n   phase  Deleting\n", note: "Machine: 1"},
 		"nothing at all can be read": {
-			change: func(x *site) { x.sup.Deny(plainapi.Denial{Verb: "get"}) },
+			change: func(x *site) { x.sup.Deny(fakeapi.Denial{Verb: "get"}) },
 			params: kb.Look{Objects: []kb.ObjectQuery{machineQuery("web-1")}},
 			err:    "nothing could be read: Machine: cannot read Machine team-a/web-1: "},
 		"what the finding does not say": {
@@ -141,20 +142,26 @@ func TestLook(t *testing.T) {
 // The newest version that is served is read.
 func TestLookReadsTheNewestVersion(t *testing.T) {
 	x := newSite(t)
+	var read []string
+	x.sup.Engineer.Fault = func(r *fakeapi.Request) fakeapi.Fault {
+		if r.Verb == "get" {
+			read = append(read, r.Resource.Version)
+		}
+		return fakeapi.Fault{}
+	}
 	x.s.Params = &kb.Look{Objects: []kb.ObjectQuery{machineQuery("web-1")}}
 	if _, err := (look{}).Look(t.Context(), x.s); err != nil {
 		t.Fatal(err)
 	}
-	r := x.sup.Requests()
-	if v := r[len(r)-1].Version; v != "v1beta2" {
-		t.Errorf("read in %s", v)
+	if !slices.Equal(read, []string{"v1beta2"}) {
+		t.Errorf("read in %q", read)
 	}
 }
 
 func TestLookIsBounded(t *testing.T) {
 	x := newSite(t)
 	for i := range mostObjects + 20 {
-		u := plainapi.Object("v1", "ConfigMap", "team-a", fmt.Sprintf("c-%04d", i))
+		u := fakeapi.Object("v1", "ConfigMap", "team-a", fmt.Sprintf("c-%04d", i))
 		u.Object["data"] = map[string]any{"long": strings.Repeat("x", 1000)}
 		x.sup.Put("kubectl", u)
 	}

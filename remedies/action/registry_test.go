@@ -12,7 +12,7 @@ import (
 
 	"vksmedic/model"
 	"vksmedic/remedies"
-	"vksmedic/remedies/internal/plainapi"
+	"vksmedic/remedies/internal/fakeapi"
 	"vksmedic/remedies/kb"
 )
 
@@ -119,11 +119,11 @@ func TestNotPaused(t *testing.T) {
 		}},
 		"the finding is about another kind": {holds: model.Yes, words: "Cluster team-a/web is not paused", change: func(x *site) { x.s.Target.Ref.Kind = "VirtualMachine" }},
 		"the Cluster may not be read": {holds: model.Unknown, words: "whether Cluster team-a/web is paused could not be read: cannot read Cluster team-a/web: ", change: func(x *site) {
-			x.sup.Deny(plainapi.Denial{Verb: "get", Resource: "clusters"})
+			x.sup.Deny(fakeapi.Denial{Verb: "get", Resource: "clusters"})
 		}},
 		"the Machine may not be read, and the Cluster is": {holds: model.No, words: "Cluster team-a/web is paused by annotation cluster.x-k8s.io/paused; whether Machine", change: func(x *site) {
 			annotation("Cluster", "web")(x)
-			x.sup.Deny(plainapi.Denial{Verb: "get", Resource: "machines"})
+			x.sup.Deny(fakeapi.Denial{Verb: "get", Resource: "machines"})
 		}},
 		"there is no Cluster":          {holds: model.Unknown, words: "Cluster team-a/web is not there", change: func(x *site) { x.sup.Remove(capi, "Cluster", "team-a", "web") }},
 		"the finding names no cluster": {holds: model.Unknown, words: "the finding names no cluster", change: func(x *site) { x.s.Cluster = model.ClusterRef{} }},

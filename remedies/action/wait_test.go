@@ -9,7 +9,7 @@ import (
 
 	"vksmedic/remedies"
 	"vksmedic/remedies/effect"
-	"vksmedic/remedies/internal/plainapi"
+	"vksmedic/remedies/internal/fakeapi"
 	"vksmedic/remedies/kb"
 )
 
@@ -110,17 +110,17 @@ func TestUntil(t *testing.T) {
 		},
 		"a proxy that knows nothing": {
 			change: func(x *site) {
-				x.sup.Disturb(func(r plainapi.Request) *plainapi.Trouble {
+				x.sup.Engineer.Fault = func(r *fakeapi.Request) fakeapi.Fault {
 					if r.Verb == "get" {
-						return &plainapi.Trouble{Code: 404, Text: "not found"}
+						return fakeapi.Fault{Kind: fakeapi.NotServed}
 					}
-					return nil
-				})
+					return fakeapi.Fault{}
+				}
 			},
 			until: kb.Until{Gone: true}, err: "cannot read Machine team-a/web-1: the server could not find the requested resource",
 		},
 		"forbidden": {
-			change: func(x *site) { x.sup.Deny(plainapi.Denial{Verb: "get", Resource: "machines"}) },
+			change: func(x *site) { x.sup.Deny(fakeapi.Denial{Verb: "get", Resource: "machines"}) },
 			until:  kb.Until{Gone: true}, err: "cannot read Machine team-a/web-1: ",
 		},
 	} {
@@ -165,7 +165,7 @@ func TestGoneIsKnownByTheFirstUID(t *testing.T) {
 // What the walk made is known by the uid of the answer, also after a restart.
 func TestGoneIsKnownByTheReceipt(t *testing.T) {
 	x := newSite(t)
-	x.sup.Put("kubectl", plainapi.Object("v1", "ConfigMap", "team-a", "note"))
+	x.sup.Put("kubectl", fakeapi.Object("v1", "ConfigMap", "team-a", "note"))
 	e := effect.NewObject(x.s.Target.Place, effect.Create, configMaps(), "ConfigMap", "team-a", "note")
 	x.s.Made = []remedies.Made{{Effect: e, Receipt: remedies.Receipt{UID: "of the first"}}}
 	w := watchUntil(x.s, &kb.Until{Object: kb.Object{Kind: "ConfigMap", Name: "note"}, Gone: true})
@@ -183,7 +183,7 @@ func TestWaitSurvivesAnotherVersion(t *testing.T) {
 	if _, err := w(t.Context()); err == nil {
 		t.Error("a kind that is not served is read")
 	}
-	x.sup.Serve(plainapi.Resource{Group: capi, Versions: []string{"v1beta3"}, Name: "machines", Kind: "Machine", Namespaced: true})
+	x.sup.ServeResource(fakeapi.Resource{Group: capi, Versions: []string{"v1beta3"}, Name: "machines", Kind: "Machine", Namespaced: true})
 	if p := x.look(w); !p.Done {
 		t.Errorf("%+v", p)
 	}

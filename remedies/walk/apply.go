@@ -585,18 +585,30 @@ func (w *Walk) ByHand(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var verify func(*remedies.Scene) remedies.Watch
+	var watch remedies.Watch
 	switch a := w.action(st).(type) {
 	case remedies.Changer:
-		verify = a.Verify
+		watch = a.Verify(s)
 	case remedies.Manual:
-		verify = a.Verify
+		// It may have to stay so for a while: the watch remembers since when it was, from one
+		// key press to the next.
+		w.mu.Lock()
+		if w.watch == nil {
+			w.watch = a.Verify(s)
+		}
+		watch = w.watch
+		w.mu.Unlock()
 	default:
 		return remedies.Tell(remedies.ErrBlocked, "this step changes nothing")
 	}
-	p, err := verify(s)(ctx)
+	p, err := watch(ctx)
 	if err != nil {
 		return w.asked(err)
+	}
+	if p.Failed != "" {
+		w.mu.Lock()
+		w.watch = nil
+		w.mu.Unlock()
 	}
 	if !p.Done || p.Failed != "" {
 		return remedies.Tell(remedies.ErrNotDone, "not done yet: "+orWords(p.Failed, p.Last))

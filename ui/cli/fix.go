@@ -22,7 +22,7 @@ func newRunner(conn *supervisor.Connection, live *probes.Live, articles *kb.Cata
 		kubectl = append(kubectl, remedies.Quote(w))
 	}
 	runner := walk.NewRunner(walk.Config{
-		Sites:    &remedies.Sites{Supervisor: conn, Workload: live.Workload, Kubectl: kubectl},
+		Sites:    &remedies.Sites{Supervisor: conn, Workload: live.Workload, Discovery: live.Discovery, Kubectl: kubectl},
 		Articles: articles, Registry: action.Registry(), Actions: action.All(), Guards: action.Guards(),
 		Context: conn.Context, Server: conn.Server, Snapshot: live.Latest,
 		JournalDir: walk.DefaultJournalDir(os.Getenv), ReadOnly: readOnly, Who: conn.User,

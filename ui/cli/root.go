@@ -32,7 +32,7 @@ Start it against the Supervisor's kubeconfig (kubectl vsphere login writes one).
 	}
 	p.register(c)
 	c.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return p.check(c) }
-	c.AddCommand(p.scanCommand(), p.captureCommand(), p.versionCommand())
+	c.AddCommand(p.scanCommand(), p.captureCommand(), p.articleCommand(), p.versionCommand())
 	c.InitDefaultCompletionCmd()
 	for _, sub := range c.Commands() {
 		if sub.Name() == "completion" {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"strconv"
 	"strings"
 	"time"
 
@@ -37,8 +38,11 @@ func Dynamic(rt http.RoundTripper) (dynamic.Interface, error) {
 	return d, nil
 }
 
-// ErrCut is a connection that broke.
-var ErrCut = errors.New("connection reset by peer")
+// ErrCut is a connection that broke, ErrRefused one that was never made.
+var (
+	ErrCut     = errors.New("connection reset by peer")
+	ErrRefused = errors.New("dial tcp: connection refused")
+)
 
 // RoundTrip does one request.
 func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -84,6 +88,8 @@ func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
 		<-req.Context().Done()
 		later()
 		return nil, req.Context().Err() //nolint:wrapcheck // as http.Transport returns it.
+	case Refused:
+		return nil, ErrRefused
 	case Cut:
 		return nil, ErrCut
 	case StoredCut:
@@ -149,7 +155,8 @@ func parse(req *http.Request) (*Request, error) {
 	case len(part) > 3 && part[0] == "apis":
 		r.Resource.Group, r.Resource.Version, part = part[1], part[2], part[3:]
 	default:
-		return nil, fmt.Errorf("the path %q is not known here", req.URL.Path)
+		r.Verb, r.Path = "discover", strings.Trim(req.URL.Path, "/")
+		return r, nil
 	}
 	if part[0] == "namespaces" && len(part) > 2 {
 		r.Namespace, part = part[1], part[2:]
@@ -160,6 +167,14 @@ func parse(req *http.Request) (*Request, error) {
 	}
 	q := req.URL.Query()
 	r.Manager, r.Dry = q.Get("fieldManager"), q.Get("dryRun") != ""
+	r.Labels, r.Fields = q.Get("labelSelector"), q.Get("fieldSelector")
+	if l := q.Get("limit"); l != "" {
+		n, err := strconv.Atoi(l)
+		if err != nil {
+			return nil, fmt.Errorf("the limit %q is no number", l)
+		}
+		r.Limit = n
+	}
 	switch {
 	case req.Method == http.MethodGet && r.Name == "":
 		r.Verb = "list"

@@ -3,7 +3,8 @@
 // does, and can fail as servers and networks do. It opens no socket; a client is an
 // [http.RoundTripper].
 //
-// What it does not have: watches, patches, field and label selectors, admission of its own.
+// What it does not have: watches, patches, admission of its own, and field selectors beyond an
+// object's names.
 //
-// Start reading at [Server].
+// Start reading at [Server]; [API] is one with what tests of actions need around it.
 package fakeapi

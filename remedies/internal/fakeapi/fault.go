@@ -12,6 +12,8 @@ const (
 	None FaultKind = ""
 	// Silence: the server does nothing and never answers.
 	Silence FaultKind = "silence"
+	// Refused: nobody listens. client-go does not try again by itself.
+	Refused FaultKind = "refused"
 	// Cut: the connection breaks before the server has done anything.
 	Cut FaultKind = "cut"
 	// Unavailable: 503, and nothing is done.

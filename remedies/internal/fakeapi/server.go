@@ -23,6 +23,8 @@ type Server struct {
 
 	mu       sync.Mutex
 	kinds    map[schema.GroupVersionResource]string
+	wide     map[schema.GroupResource]bool
+	denied   []Denial
 	objects  map[objectKey]*object
 	version  int64
 	uids     int
@@ -45,7 +47,7 @@ type Request struct {
 	At time.Time
 	// Client is who sent it.
 	Client string
-	// Verb is get, list, create, update or delete.
+	// Verb is get, list, create, update or delete; discover for what is asked about the API itself.
 	Verb            string
 	Resource        schema.GroupVersionResource
 	Namespace, Name string
@@ -53,6 +55,12 @@ type Request struct {
 	Dry             bool
 	// Body is what was sent; nil for reads and deletions.
 	Body map[string]any
+	// Labels and Fields are the selectors of a list, Limit is how many objects it may have at
+	// most; 0 is no limit.
+	Labels, Fields string
+	Limit          int
+	// Path is what is asked about the API itself, with the verb discover.
+	Path string
 	// UID and ResourceVersion are the preconditions: those of a deletion, or those in the body.
 	UID, ResourceVersion string
 	// Fault is how it was answered.
@@ -62,12 +70,14 @@ type Request struct {
 }
 
 // Write says whether the request asks for a change that is kept.
-func (r *Request) Write() bool { return r.Verb != "get" && r.Verb != "list" && !r.Dry }
+func (r *Request) Write() bool {
+	return r.Verb != "get" && r.Verb != "list" && r.Verb != "discover" && !r.Dry && !r.review()
+}
 
 // New is an empty server that serves namespaces and Leases.
 func New() *Server {
-	s := &Server{Now: time.Now, kinds: map[schema.GroupVersionResource]string{}, objects: map[objectKey]*object{}}
-	s.Serve(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}, "Namespace")
+	s := &Server{Now: time.Now, kinds: map[schema.GroupVersionResource]string{}, wide: map[schema.GroupResource]bool{}, objects: map[objectKey]*object{}}
+	s.ServeWide(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}, "Namespace")
 	s.Serve(schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}, "Lease")
 	return s
 }
@@ -77,6 +87,14 @@ func (s *Server) Serve(gvr schema.GroupVersionResource, kind string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.kinds[gvr] = kind
+}
+
+// ServeWide lets the server know a kind that has no namespaces.
+func (s *Server) ServeWide(gvr schema.GroupVersionResource, kind string) {
+	s.Serve(gvr, kind)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.wide[gvr.GroupResource()] = true
 }
 
 // Received are the writes that reached the server, dry runs apart, also those that it did not
@@ -142,20 +160,24 @@ func refuse(code int32, reason metav1.StatusReason, format string, args ...any) 
 
 // do does a request. The caller holds mu.
 func (s *Server) do(r *Request) (map[string]any, *metav1.Status) {
+	if r.Verb == "discover" {
+		return s.discover(r.Path)
+	}
+	if r.review() {
+		return s.answerReview(r), nil
+	}
 	kind, served := s.kinds[r.Resource]
 	if !served {
 		return nil, notServed()
+	}
+	if s.refuses(r) {
+		return nil, forbidden(r)
 	}
 	key := objectKey{r.Resource.GroupResource(), r.Namespace, r.Name}
 	live := s.objects[key]
 	what := fmt.Sprintf("%s %q", r.Resource.GroupResource(), r.Name)
 	if r.Verb == "list" {
-		items := []any{}
-		for _, u := range s.list(r.Resource, r.Namespace) {
-			items = append(items, u.Object)
-		}
-		return map[string]any{"apiVersion": r.Resource.GroupVersion().String(), "kind": kind + "List", "items": items,
-			"metadata": map[string]any{"resourceVersion": strconv.FormatInt(s.version, 10)}}, nil
+		return s.answerList(r, kind)
 	}
 	if r.Verb != "create" && live == nil {
 		return nil, refuse(404, metav1.StatusReasonNotFound, "%s not found", what)

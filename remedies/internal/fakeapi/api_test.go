@@ -1,4 +1,4 @@
-package plainapi
+package fakeapi
 
 import (
 	"errors"
@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
+
+	"vksmedic/probes/supervisor"
 )
 
 func machines(a *API) dynamic.ResourceInterface {
@@ -34,7 +36,7 @@ func managers(u *unstructured.Unstructured) []string {
 }
 
 func TestWrites(t *testing.T) {
-	a := New(Common()...)
+	a := NewAPI(Common()...)
 	first := a.Put("capi", machine("web-1"))
 	c := machines(a)
 	if _, err := c.Create(t.Context(), machine("web-1"), metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
@@ -95,7 +97,7 @@ func TestWrites(t *testing.T) {
 
 // The eleventh manager has the first ones put together.
 func TestAncientChanges(t *testing.T) {
-	a := New(Common()...)
+	a := NewAPI(Common()...)
 	a.Put("first", machine("web-1"))
 	for i := range 12 {
 		a.Change(fmt.Sprintf("manager-%d", i), "cluster.x-k8s.io", "Machine", "team-a", "web-1", func(u *unstructured.Unstructured) {
@@ -108,54 +110,72 @@ func TestAncientChanges(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	a := New(Common()...)
+	a := NewAPI(Common()...)
 	a.Put("capi", machine("web-1"))
 	a.Deny(Denial{Verb: "get", Resource: "machines"})
 	_, err := machines(a).Get(t.Context(), "web-1", metav1.GetOptions{})
 	if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), `machines.cluster.x-k8s.io "web-1" is forbidden: User "sso:ana@corp.test" cannot get resource "machines" in API group "cluster.x-k8s.io" in the namespace "team-a"`) {
 		t.Errorf("forbidden: %v", err)
 	}
-	a.Allow()
+	if err := machines(a).Delete(t.Context(), "web-1", metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}}); err != nil {
+		t.Errorf("what is not denied: %v", err)
+	}
+	for verb, by := range map[string]supervisor.Refuser{"get": supervisor.RefusedByRights, "delete": supervisor.RefusedByAdmission} {
+		ask := supervisor.Ask{Verb: verb, Group: "cluster.x-k8s.io", Resource: "machines", Namespace: "team-a", Name: "web-1"}
+		if got := (Supervisor{a}).WhyForbidden(t.Context(), ask, errors.New("forbidden")); got.By != by {
+			t.Errorf("%s: %+v", verb, got)
+		}
+	}
+	if got := a.Writes(); len(got) != 0 {
+		t.Errorf("written: %q", got)
+	}
 	a.Unserve("cluster.x-k8s.io", "Machine")
 	_, err = machines(a).Get(t.Context(), "web-1", metav1.GetOptions{})
 	if !apierrors.IsNotFound(err) || !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse) {
 		t.Errorf("not served: %v", err)
+	}
+	groups, err := a.Discovery().ServerGroups()
+	if err != nil || len(groups.Groups) != 5 || groups.Groups[1].Name != "cluster.x-k8s.io" || groups.Groups[1].PreferredVersion.Version != "v1beta2" {
+		t.Errorf("groups: %+v %v", groups, err)
+	}
+	if _, err := a.Discovery().ServerResourcesForGroupVersion("example.com/v1"); !apierrors.IsNotFound(err) {
+		t.Errorf("a group that is not there: %v", err)
 	}
 	if list, err := a.Discovery().ServerResourcesForGroupVersion("cluster.x-k8s.io/v1beta2"); err != nil || len(list.APIResources) != 2 {
 		t.Errorf("discovery: %v %v", list, err)
 	}
 }
 
-func TestTrouble(t *testing.T) {
-	a := New(Common()...)
-	lost := errors.New("connection reset")
-	a.Disturb(func(r Request) *Trouble {
-		switch {
-		case r.Verb == "create" && r.Name == "lost":
-			return &Trouble{Err: lost}
-		case r.Verb == "create" && r.Name == "stored":
-			return &Trouble{Err: lost, Served: true}
-		case r.Verb == "get":
-			return &Trouble{Code: 502, Text: "bad gateway"}
-		}
-		return nil
-	})
+func TestFaults(t *testing.T) {
+	a := NewAPI(Common()...)
 	a.Put("x", machine("there"))
-	for _, name := range []string{"lost", "stored"} {
-		if _, err := machines(a).Create(t.Context(), machine(name), metav1.CreateOptions{}); !errors.Is(err, lost) {
+	a.Engineer.Fault = func(r *Request) Fault {
+		switch {
+		case r.Name == "lost":
+			return Fault{Kind: Refused}
+		case r.Name == "stored":
+			return Fault{Kind: StoredCut}
+		case r.Verb == "get":
+			return Fault{Kind: NotServed}
+		}
+		return Fault{}
+	}
+	for name, want := range map[string]error{"lost": ErrRefused, "stored": ErrCut} {
+		if _, err := machines(a).Create(t.Context(), machine(name), metav1.CreateOptions{}); !errors.Is(err, want) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if there := a.Get("cluster.x-k8s.io", "Machine", "team-a", name) != nil; there != (name == "stored") {
 			t.Errorf("%s: stored %v", name, there)
 		}
 	}
-	if _, err := machines(a).Get(t.Context(), "there", metav1.GetOptions{}); err == nil || apierrors.IsNotFound(err) {
-		t.Errorf("a broken proxy: %v", err)
+	_, err := machines(a).Get(t.Context(), "there", metav1.GetOptions{})
+	if !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse) {
+		t.Errorf("a proxy that knows nothing: %v", err)
 	}
 }
 
 func TestLists(t *testing.T) {
-	a := New(Common()...)
+	a := NewAPI(Common()...)
 	for i := range 5 {
 		u := machine(fmt.Sprintf("web-%d", i))
 		u.SetLabels(map[string]string{"odd": fmt.Sprint(i%2 == 1)})
