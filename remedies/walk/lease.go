@@ -49,9 +49,13 @@ func leaseResource() schema.GroupVersionResource {
 // leases are our presence in a walk: on its cluster and, where a step reaches further, on the
 // whole Supervisor.
 type leases struct {
-	mu      sync.Mutex // one request at a time.
+	// turn holds one value while a request is under way: one at a time. Whoever waits for it
+	// gives up with its own deadline.
+	turn    chan struct{}
 	cluster *lease
 	wide    *lease
+
+	mu sync.Mutex // guards renewing.
 	// renewing ends the renewals; nil where nothing is renewed.
 	renewing func()
 }
@@ -67,7 +71,7 @@ func newLeases(r *Runner, c model.ClusterRef, walk string) *leases {
 				r.log(e, r.cfg.Context+": "+why+of, err, start)
 			}}
 	}
-	return &leases{cluster: one(c.Namespace, "vksmedic-"+c.Name, c.String()), wide: one(wideNamespace, "vksmedic-supervisor", "the Supervisor")}
+	return &leases{turn: make(chan struct{}, 1), cluster: one(c.Namespace, "vksmedic-"+c.Name, c.String()), wide: one(wideNamespace, "vksmedic-supervisor", "the Supervisor")}
 }
 
 // of are those that a step of that reach needs.
@@ -81,8 +85,10 @@ func (l *leases) of(wide bool) []*lease {
 // others reads who else is at work. It writes nothing. A Lease that is not there is nobody;
 // blind says why one could not be read.
 func (l *leases) others(ctx context.Context, wide bool) (others []presence, blind string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	if err := l.begin(ctx); err != nil {
+		return nil, "cannot see whether somebody else works here: " + remedies.Short(err)
+	}
+	defer l.end()
 	for _, x := range l.of(wide) {
 		o, why := x.others(ctx)
 		others = addNew(others, o)
@@ -102,8 +108,10 @@ func addNew(to, from []presence) []presence {
 
 // keep takes the Leases, or renews them, and returns who else stands on them.
 func (l *leases) keep(ctx context.Context, wide bool) ([]presence, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	if err := l.begin(ctx); err != nil {
+		return nil, err
+	}
+	defer l.end()
 	var out []presence
 	for _, x := range l.of(wide || !l.wide.since.IsZero()) {
 		o, err := x.keep(ctx)
@@ -117,10 +125,23 @@ func (l *leases) keep(ctx context.Context, wide bool) ([]presence, error) {
 
 func (l *leases) giveBack(ctx context.Context) error {
 	l.halt()
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	if err := l.begin(ctx); err != nil {
+		return fmt.Errorf("cannot give back the lease, it ends by itself in %s: %w", leaseFor, err)
+	}
+	defer l.end()
 	return errors.Join(l.cluster.giveBack(ctx), l.wide.giveBack(ctx))
 }
+
+func (l *leases) begin(ctx context.Context) error {
+	select {
+	case l.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err() //nolint:wrapcheck // worded by the callers.
+	}
+}
+
+func (l *leases) end() { <-l.turn }
 
 // halt ends the renewals, and says whether there were any.
 func (l *leases) halt() bool {
