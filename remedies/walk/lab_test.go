@@ -210,8 +210,8 @@ func hook(c *supervisor.Connection, f roundTrip) (*hooked, error) {
 	return &hooked{Connection: c, dyn: dyn}, nil
 }
 
-// engineer is one person with a runner of their own.
-type engineer struct {
+// labEngineer is one person with a runner of their own.
+type labEngineer struct {
 	t      *testing.T
 	runner *Runner
 	cfg    Config
@@ -220,9 +220,9 @@ type engineer struct {
 	commands []remedies.Command
 }
 
-func (l *testLab) engineer(t *testing.T, who string, change ...func(*Config)) *engineer {
+func (l *testLab) engineer(t *testing.T, who string, change ...func(*Config)) *labEngineer {
 	t.Helper()
-	e := &engineer{t: t}
+	e := &labEngineer{t: t}
 	c := connect(t, l.Kubeconfig(who))
 	e.cfg = testConfig(t, c)
 	e.cfg.Context, e.cfg.Server, e.cfg.JournalDir = c.Context, c.Server, filepath.Join(t.TempDir(), "journal")
@@ -239,7 +239,7 @@ func (l *testLab) engineer(t *testing.T, who string, change ...func(*Config)) *e
 	return e
 }
 
-func (e *engineer) lines() string {
+func (e *labEngineer) lines() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var b strings.Builder
@@ -249,7 +249,7 @@ func (e *engineer) lines() string {
 	return b.String()
 }
 
-func (e *engineer) begin(f *model.Finding) *Walk {
+func (e *labEngineer) begin(f *model.Finding) *Walk {
 	e.t.Helper()
 	w, err := e.runner.Begin(e.t.Context(), f, f.Signature)
 	if err != nil {
