@@ -100,6 +100,8 @@ type Preview struct {
 	MaySays string
 	// Reaches is what else the change touches, Means what that means for later.
 	Reaches, Means []string
+	// Now are figures of this moment. They are drawn beside what it reaches, and do not bind.
+	Now []string
 	// TakeBack says how it is undone; empty when it cannot be.
 	TakeBack string
 	Confirm  ConfirmKind

@@ -68,7 +68,7 @@ func (drainRule) Plan(ctx context.Context, sc *remedies.Scene) (*remedies.Plan, 
 	pv.Means = a.means
 	if a.change != nil {
 		out.Effect = a.change
-		reaches(s, pv, a.change)
+		reaches(ctx, s, pv, a.change)
 	}
 	return out, nil
 }
@@ -88,8 +88,10 @@ func drainOver(m *model.Machine) string {
 	return ""
 }
 
-// reaches says what the rule touches besides this Machine, and how it is taken back.
-func reaches(s scene, pv *remedies.Preview, c *effect.Object) {
+// reaches says what the rule touches besides this Machine, and how it is taken back. The
+// clusters are read live, since they bind; how many Machines there are comes from the
+// picture, which may still be filling up, and does not.
+func reaches(ctx context.Context, s scene, pv *remedies.Preview, c *effect.Object) {
 	machines := nested(c.Want, "spec", "machines")
 	n, here := 0, 0
 	if sn := s.Snapshot(); sn != nil {
@@ -104,21 +106,23 @@ func reaches(s scene, pv *remedies.Preview, c *effect.Object) {
 		}
 	}
 	if len(machines) == 0 {
-		if others := s.Neighbours(); len(others) > 0 {
+		switch others, err := s.otherClusters(ctx); {
+		case err != nil:
+			pv.Reaches = append(pv.Reaches, "every cluster in "+s.Cluster.Namespace+"; which there are could not be read: "+remedies.Short(err))
+		case len(others) > 0:
 			pv.Reaches = append(pv.Reaches, text.List(others, 10))
-		} else {
+		default:
 			pv.Reaches = append(pv.Reaches, "no other cluster: there is none in "+s.Cluster.Namespace+" now")
 		}
 		if n > 0 {
-			pv.Reaches = append(pv.Reaches, fmt.Sprintf("%s in %s now", text.Plural(n, "Machine"), s.Cluster.Namespace))
+			pv.Now = append(pv.Now, fmt.Sprintf("%s in %s", text.Plural(n, "Machine"), s.Cluster.Namespace))
 		}
 		pv.Means = append(pv.Means, "It also counts for clusters that come later, and for nodes that a health check replaces.")
 	} else {
-		only := "no cluster but those that it names"
+		pv.Reaches = append(pv.Reaches, "no cluster but those that it names")
 		if here > 0 {
-			only += fmt.Sprintf("; %s of %s now", text.Plural(here, "Machine"), s.Cluster.Name)
+			pv.Now = append(pv.Now, fmt.Sprintf("%s of %s", text.Plural(here, "Machine"), s.Cluster.Name))
 		}
-		pv.Reaches = append(pv.Reaches, only)
 	}
 	pv.Means = append(pv.Means, "The drain no longer waits for the agents: they end with their node, and pinniped starts one elsewhere.")
 	pv.TakeBack = "delete the rule"

@@ -16,6 +16,7 @@ import (
 	"vksmedic/model"
 	"vksmedic/model/lifecycle"
 	"vksmedic/model/signature"
+	"vksmedic/model/text"
 	"vksmedic/probes/object"
 	"vksmedic/remedies/effect"
 )
@@ -295,4 +296,24 @@ func (s scene) nodeThere(ctx context.Context, name string) (bool, error) {
 		return false, fmt.Errorf("cannot look for Node %s: %w", name, err)
 	}
 	return true, nil
+}
+
+// otherClusters are the names of the other clusters in the vSphere Namespace, as they are now.
+func (s scene) otherClusters(ctx context.Context) ([]string, error) {
+	gvr, err := s.resource(ctx, "Cluster")
+	if err != nil {
+		return nil, err
+	}
+	l, err := s.Sites.Supervisor.Dynamic().Resource(gvr).Namespace(s.Cluster.Namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("cannot list the clusters in %s: %w", s.Cluster.Namespace, err)
+	}
+	var out []string
+	for i := range l.Items {
+		if name := l.Items[i].GetName(); name != s.Cluster.Name {
+			out = append(out, text.Clean(model.ClusterRef{Namespace: s.Cluster.Namespace, Name: name}.String()))
+		}
+	}
+	slices.Sort(out)
+	return out, nil
 }

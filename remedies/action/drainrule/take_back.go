@@ -33,7 +33,7 @@ func (drainRule) TakeBack(ctx context.Context, sc *remedies.Scene, m *remedies.M
 	p.Basis = append(p.Basis, ruleLine(live))
 	p.Preview.Means = append(p.Preview.Means, "Drains from now on evict the agents again, and may stop at them again.")
 	if names := s.deleting(); len(names) > 0 {
-		p.Preview.Reaches = []string{"being deleted right now in " + s.Cluster.Namespace + ": " + text.List(names, 5)}
+		p.Preview.Now = []string{"being deleted right now in " + s.Cluster.Namespace + ": " + text.List(names, 5)}
 	}
 	return p, nil
 }
