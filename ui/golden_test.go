@@ -17,6 +17,7 @@ import (
 
 	"vksmedic/model"
 	"vksmedic/remedies"
+	"vksmedic/ui/widget"
 )
 
 var update = flag.Bool("update", false, "write the golden screens anew")
@@ -50,7 +51,7 @@ func newDesk(t testing.TB, w, h int, o Options, blocks ...chan struct{}) *desk {
 	}
 	s := &desk{t: t, m: newModel(context.Background(), o, new(atomic.Int64)), blocks: append(blocks, nil)[0]}
 	s.m.timer = func(d time.Duration, then func(time.Time) tea.Msg) tea.Cmd {
-		if d > settle {
+		if d > widget.StandFor {
 			return nil
 		}
 		return func() tea.Msg { return then(clock()) }
@@ -326,7 +327,7 @@ func checkShape(t *testing.T, s *desk) {
 		t.Errorf("%d lines on %d", len(lines), s.m.h)
 	}
 	for i, l := range lines {
-		if n := width(l); n > s.m.w {
+		if n := widget.Width(l); n > s.m.w {
 			t.Errorf("line %d is %d wide on %d: %q", i, n, s.m.w, l)
 		}
 	}

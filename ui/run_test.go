@@ -43,11 +43,11 @@ func feed(all ...*model.Snapshot) chan *model.Snapshot {
 	return ch
 }
 
-// reading is a Reader that answers what a test wants.
-type reading func(ctx context.Context, t Target, describe bool) (string, error)
+// answering is a Reader that answers what a test wants.
+type answering func(ctx context.Context, t Target, describe bool) (string, error)
 
-func (r reading) YAML(ctx context.Context, t Target) (string, error)     { return r(ctx, t, false) }
-func (r reading) Describe(ctx context.Context, t Target) (string, error) { return r(ctx, t, true) }
+func (r answering) YAML(ctx context.Context, t Target) (string, error)     { return r(ctx, t, false) }
+func (r answering) Describe(ctx context.Context, t Target) (string, error) { return r(ctx, t, true) }
 
 func TestFirstFrameBeforeAnyAnswer(t *testing.T) {
 	x := start(t, 80, 24, Options{Snapshots: make(chan *model.Snapshot)})
@@ -330,7 +330,7 @@ func TestStartWithPending(t *testing.T) {
 
 func TestReadingObjects(t *testing.T) {
 	asked := make(chan Target, 10)
-	r := reading(func(_ context.Context, t Target, describe bool) (string, error) {
+	r := answering(func(_ context.Context, t Target, describe bool) (string, error) {
 		asked <- t
 		if describe {
 			return "", errors.New("cannot read machine team-a/web-cp-x7k2p: forbidden for user ana; ask for get on machines")
@@ -419,7 +419,7 @@ func TestHostileText(t *testing.T) {
 	x := start(t, 80, 24, Options{
 		Snapshots: feed(sn), Wizard: s, Log: logs, Commands: commands,
 		Where:  Where{Context: "evil\x1b]0;owned\x07", User: evil, Server: evil},
-		Reader: reading(func(context.Context, Target, bool) (string, error) { return evil, nil }),
+		Reader: answering(func(context.Context, Target, bool) (string, error) { return evil, nil }),
 	})
 	x.KeepRaw()
 	x.WaitFor("team-a/web")
@@ -515,7 +515,7 @@ func TestNoTerminal(t *testing.T) {
 
 // TestPanicInACommand is shown, and the program goes on.
 func TestPanicInACommand(t *testing.T) {
-	r := reading(func(context.Context, Target, bool) (string, error) { panic("boom") })
+	r := answering(func(context.Context, Target, bool) (string, error) { panic("boom") })
 	x := start(t, 80, 24, Options{Snapshots: feed(picture()), Reader: r})
 	x.WaitFor("agent blocks drain")
 	x.Keys("y")

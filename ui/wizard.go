@@ -10,6 +10,7 @@ import (
 
 	"vksmedic/model"
 	"vksmedic/remedies"
+	"vksmedic/ui/widget"
 )
 
 // wizard walks one finding through its article. It decides nothing about the
@@ -17,7 +18,7 @@ import (
 // Enter only ever reads and goes on; a change is applied by its own key, and only
 // as arm allows.
 type wizard struct {
-	title string
+	words string // what it is about, until the walk says it better.
 	at    model.Place
 	walk  Walk
 	view  remedies.View
@@ -42,10 +43,16 @@ type wizard struct {
 	watched bool
 	blind   string
 
-	arm    arm
+	arm    widget.Arm
 	read   choiceRead
 	off    int
 	option int
+
+	// What prepare found: what the current step has to say, and where in it the options of a
+	// question or a choice stand; and how many lines of it are in sight.
+	lines []string
+	spans []span
+	room  int
 }
 
 // choiceRead is how far the options of a choice, or of a question, have been on the screen.
@@ -81,7 +88,7 @@ const (
 	didChanged // it saw something.
 )
 
-func (w *wizard) start(_ *Model, f func() (Walk, error)) tea.Cmd {
+func (w *wizard) start(f func() (Walk, error)) tea.Cmd {
 	return w.guard("opening the article", didBegin, func() wizardMsg {
 		walk, err := f()
 		return wizardMsg{walk: walk, err: err}
@@ -520,7 +527,7 @@ func (w *wizard) close(m *Model) tea.Cmd {
 }
 
 func (w *wizard) place() model.Place { return w.at }
-func (w *wizard) name() string       { return "fix " + placeName(w.at) }
+func (w *wizard) title() string      { return "fix " + placeName(w.at) }
 
 // previewOpen says whether the step's preview is on the screen: not while what was applied is
 // verified, nor when it is well; again when that failed.
@@ -570,13 +577,13 @@ func (w *wizard) closed() bool {
 	return w.view.Finished || (w.walk == nil && w.busy == "") || (w.walk != nil && w.step() == nil)
 }
 
-func (w *wizard) bindings(m *Model) []key.Binding {
-	k := m.keys
+func (w *wizard) bindings(f *frame) []key.Binding {
+	k := f.keys
 	var out []key.Binding
 	idle := w.busy == "" && w.walk != nil
 	switch {
 	case w.closed():
-		return append([]key.Binding{k.Back}, k.moves()...)
+		return append([]key.Binding{k.Back}, k.Moves.All()...)
 	case w.answerable() && w.seenOptions():
 		out = append(out, k.Answer)
 	case w.canGoOn() && w.choosable():
@@ -584,7 +591,7 @@ func (w *wizard) bindings(m *Model) []key.Binding {
 	case w.canGoOn():
 		out = append(out, k.Next)
 	}
-	if p := w.applicable(); p != nil && w.arm.armed(p.Token) {
+	if p := w.applicable(); p != nil && w.arm.Armed(p.Token) {
 		out = append(out, k.Apply)
 	}
 	if idle && w.view.Current > 0 {
@@ -605,7 +612,7 @@ func (w *wizard) bindings(m *Model) []key.Binding {
 	if idle && !w.following {
 		out = append(out, k.Look)
 	}
-	return append(append(out, k.Leave), k.moves()...)
+	return append(append(out, k.Leave), k.Moves.All()...)
 }
 
 // commands is what c copies: the whole command of the preview, or what a person is to run.
@@ -684,7 +691,7 @@ func (w *wizard) key(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) {
 		return nil, true
 	case key.Matches(k, keys.YAML):
 		if p := w.view.Preview; p != nil && p.YAML != "" {
-			return m.push(newViewer("as it would be sent", p.YAML)), true
+			return m.push(newReading("as it would be sent", p.YAML)), true
 		}
 		return m.say(false, "there is nothing to show as YAML on this step"), true
 	case key.Matches(k, keys.Copy):
@@ -705,11 +712,11 @@ func (w *wizard) pressApply(m *Model) tea.Cmd {
 			return m.say(true, "nothing is applied: "+why)
 		}
 		return nil // There is nothing that could be meant: typed ahead, or a slip.
-	case w.arm.token == p.Token && w.arm.skipped():
-		return m.say(false, "go back up first: "+plural(w.arm.from-w.arm.read, "line was", "lines were")+" skipped")
-	case w.arm.token == p.Token && w.arm.unread() > 0:
-		return m.say(false, "read on to the end first: "+plural(w.arm.unread(), "line", "lines")+" below")
-	case !w.arm.armed(p.Token):
+	case w.arm.Of(p.Token) && w.arm.Skipped():
+		return m.say(false, "go back up first: "+plural(w.arm.Above(), "line was", "lines were")+" skipped")
+	case w.arm.Of(p.Token) && w.arm.Unread() > 0:
+		return m.say(false, "read on to the end first: "+plural(w.arm.Unread(), "line", "lines")+" below")
+	case !w.arm.Armed(p.Token):
 		return m.say(false, "that key came before the preview was on the screen, and was thrown away")
 	case p.Confirm == remedies.ConfirmName:
 		return w.askName(m, p)
@@ -761,42 +768,48 @@ func lowerFirst(s string) string {
 // page is turned before it was on the screen: that key was typed ahead.
 func (w *wizard) move(m *Model, k tea.KeyPressMsg) bool {
 	keys := m.keys
-	_, r := wizardLayout(wizardBody(lay(m.w, m.h).body))
-	h := r.h - 1
-	step := 0
+	page := max(1, w.room-2)
 	switch {
 	case key.Matches(k, keys.Up):
-		step = -1
+		w.byOne(m, -1)
 	case key.Matches(k, keys.Down):
-		step = 1
+		w.byOne(m, 1)
 	case key.Matches(k, keys.PageUp):
-		w.off -= max(1, h-2)
+		w.off -= page
 	case key.Matches(k, keys.PageDown):
-		if w.unseen(m) {
-			return true
+		if !w.unseen(m) {
+			w.off += page
 		}
-		w.off += max(1, h-2)
 	case key.Matches(k, keys.Top):
 		w.off = 0
 	case key.Matches(k, keys.Bottom):
-		w.off = 1 << 20
+		w.off = len(w.lines)
 	default:
 		return false
 	}
-	if step != 0 && !w.choose(step) && (step < 0 || !w.unseen(m)) {
-		w.off += step
-	}
-	lines, options := w.content(m, r.w)
-	if step != 0 && w.option < len(options) {
-		w.off = options[w.option].into(w.off, h)
-	}
-	w.off = max(0, min(w.off, len(lines)-h))
+	w.bound()
 	return true
 }
 
+// byOne goes to the next option or the one before, which stays in sight; where there is none
+// it scrolls by a line.
+func (w *wizard) byOne(m *Model, by int) {
+	switch {
+	case w.choose(by):
+	case by < 0 || !w.unseen(m):
+		w.off += by
+	}
+	if w.option < len(w.spans) {
+		w.off = w.spans[w.option].into(w.off, w.room)
+	}
+}
+
+// bound keeps what is in sight within what there is.
+func (w *wizard) bound() { w.off = max(0, min(w.off, len(w.lines)-w.room)) }
+
 // unseen says that a preview which can be applied is not yet on the screen as it is laid.
 func (w *wizard) unseen(m *Model) bool {
-	return w.applicable() != nil && !w.arm.onScreen(m.written.Load())
+	return w.applicable() != nil && !w.arm.OnScreen(m.written.Load())
 }
 
 // choose goes to another option; false where there is none to go to.
@@ -814,15 +827,13 @@ func (w *wizard) choose(step int) bool {
 }
 
 func (w *wizard) wheel(m *Model, down bool) {
-	_, r := wizardLayout(wizardBody(lay(m.w, m.h).body))
-	lines, _ := w.content(m, r.w)
 	switch {
 	case !down:
-		w.off -= wheelLines
+		w.off -= widget.WheelLines
 	case !w.unseen(m):
-		w.off += wheelLines
+		w.off += widget.WheelLines
 	}
-	w.off = max(0, min(w.off, len(lines)-(r.h-1)))
+	w.bound()
 }
 
 // span is where something stands among lines: from its first up to the one after its last.
@@ -831,40 +842,49 @@ type span struct{ from, upTo int }
 // into scrolls so that all of it is in sight, or its beginning where it is higher than h.
 func (s span) into(off, h int) int { return min(max(off, s.upTo-h), s.from) }
 
-// layOptions notes which options the next View draws. A choice that opens shows its first one.
-func (w *wizard) layOptions(m *Model) {
-	of, options := w.options()
-	if l := lay(m.w, m.h); len(options) > 0 && !l.tooSmall {
-		_, r := wizardLayout(wizardBody(l.body))
-		lines, spans := w.content(m, r.w)
-		h := r.h - 1
-		if w.read.of != of {
-			w.read = choiceRead{of: of}
-			w.off = spans[0].into(w.off, h)
-		}
-		w.off = max(0, min(w.off, len(lines)-h))
-		first, last := spans[0].from, spans[len(spans)-1].upTo
-		if w.off <= first+w.read.lines { // What was jumped over was not read.
-			w.read.lines = max(w.read.lines, w.off+h-first)
-		}
-		w.read.all = w.read.all || w.read.lines >= last-first
+// prepare finds what the next View draws; the arming of a preview begins with it.
+func (w *wizard) prepare(m *Model, f *frame) tea.Cmd {
+	_, r := wizardLayout(wizardBody(rect{0, 0, f.w, f.h}))
+	w.lines, w.spans = w.content(f, r.w)
+	w.room = r.h - 1
+	w.noteOptions()
+	w.bound()
+	p := w.applicable()
+	if p == nil {
+		w.arm.Clear()
+		return nil
 	}
+	return w.arm.Lay(p.Token, w.off, w.off+w.room, len(w.lines), m.written.Load())
+}
+
+// beneath is called by Update last, whether or not the wizard is on top.
+func (w *wizard) beneath(m *Model, top bool) tea.Cmd {
+	switch {
+	case !top:
+		w.arm.Cover()
+	case lay(m.w, m.h).tooSmall:
+		w.arm.Clear()
+	}
+	return w.watch(m)
+}
+
+// noteOptions notes which options the next View draws. A choice that opens shows its first one.
+func (w *wizard) noteOptions() {
+	of, options := w.options()
+	if len(options) == 0 {
+		return
+	}
+	if w.read.of != of {
+		w.read = choiceRead{of: of}
+		w.off = w.spans[0].into(w.off, w.room)
+	}
+	w.bound()
+	first, last := w.spans[0].from, w.spans[len(w.spans)-1].upTo
+	if w.off <= first+w.read.lines { // What was jumped over was not read.
+		w.read.lines = max(w.read.lines, w.off+w.room-first)
+	}
+	w.read.all = w.read.all || w.read.lines >= last-first
 }
 
 // click chooses nothing and applies nothing: the wizard is driven by keys.
 func (w *wizard) click(*Model, int, int) tea.Cmd { return nil }
-
-// layPreview tells arm what the next View draws.
-func (w *wizard) layPreview(m *Model) tea.Cmd {
-	l := lay(m.w, m.h)
-	p := w.applicable()
-	if p == nil || l.tooSmall {
-		if w.arm.state != armNone {
-			w.arm.lay("", 0, 0, 0, 0)
-		}
-		return nil
-	}
-	_, r := wizardLayout(wizardBody(l.body))
-	lines, _ := w.content(m, r.w)
-	return w.arm.lay(p.Token, w.off, w.off+r.h-1, len(lines), m.written.Load())
-}

@@ -14,6 +14,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"vksmedic/remedies"
+	"vksmedic/ui/styles"
 )
 
 // walked opens the wizard of team-a/web, with what its walk says by s.
@@ -216,7 +217,7 @@ func TestNotSeen(t *testing.T) {
 	d := walked(t, s)
 	for _, want := range []string{"drain", "VM"} {
 		for l := range strings.SplitSeq(d.screen(), "\n") {
-			if _, l, ok := strings.Cut(l, signNotSeen+" "+want); ok {
+			if _, l, ok := strings.Cut(l, styles.SignNotSeen+" "+want); ok {
 				want = ""
 				if !strings.Contains(l, "not seen") {
 					t.Errorf("no word: %s", l)
@@ -224,10 +225,10 @@ func TestNotSeen(t *testing.T) {
 			}
 		}
 		if want != "" {
-			t.Errorf("no %s %s\n%s", signNotSeen, want, d.screen())
+			t.Errorf("no %s %s\n%s", styles.SignNotSeen, want, d.screen())
 		}
 	}
-	wants(t, d, "not seen: the VM is still there", signOk+" gone")
+	wants(t, d, "not seen: the VM is still there", styles.SignOk+" gone")
 }
 
 // TestQuestion is answered with what is typed; esc leaves it unanswered.

@@ -1,4 +1,4 @@
-package ui
+package widget
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// arm keeps the rule that a change is only accepted by a key that was pressed when
+// Arm keeps the rule that a change is only accepted by a key that was pressed when
 // its preview stood on the screen. A preview goes through three states:
 //
 //	laid:   Update has the preview; the next View draws it.
@@ -24,7 +24,7 @@ import (
 //
 // Only then "a apply" is drawn, and only then the key works. A key that comes
 // earlier was typed ahead and is thrown away. Another preview begins anew.
-type arm struct {
+type Arm struct {
 	token string
 	state armState
 	// turn numbers the beginnings, so that a message meant for an earlier one does nothing.
@@ -38,6 +38,9 @@ type arm struct {
 	again bool
 }
 
+// Timer is tea.Tick: a message after a while.
+type Timer func(d time.Duration, then func(time.Time) tea.Msg) tea.Cmd
+
 type armState int
 
 const (
@@ -47,26 +50,26 @@ const (
 	armArmed
 )
 
-// settle is how long a preview has to stand before a key can mean it: below it,
+// StandFor is how long a preview has to stand before a key can mean it: below it,
 // nobody could have read anything, so the key was pressed for something else.
-const settle = 350 * time.Millisecond
+const StandFor = 350 * time.Millisecond
 
-// armMsg moves a preview on; turn says which beginning it belongs to.
-type armMsg struct{ turn int }
+// ArmMsg moves a preview on; turn says which beginning it belongs to.
+type ArmMsg struct{ turn int }
 
-// lay takes what the next View draws: the lines from from up to upTo, of all, of the
+// Lay takes what the next View draws: the lines from from up to upTo, of all, of the
 // preview with this token (empty for none). Another token, or lines that were not seen
 // before, begin anew. Whoever jumps to the end has not read what lies between. It
 // returns a command while there is something to wait for. written is the terminal's count
 // of writes.
-func (a *arm) lay(token string, from, upTo, all int, written int64) tea.Cmd {
+func (a *Arm) Lay(token string, from, upTo, all int, written int64) tea.Cmd {
 	upTo = min(upTo, all)
 	switch {
 	case token == "":
-		*a = arm{turn: a.turn + 1}
+		a.Clear()
 		return nil
 	case token != a.token:
-		*a = arm{turn: a.turn, token: token}
+		*a = Arm{turn: a.turn, token: token}
 	case all != a.lines:
 		// Wrapped anew by a resize: what was read to its end stays read.
 		a.seen(written)
@@ -88,35 +91,51 @@ func (a *arm) lay(token string, from, upTo, all int, written int64) tea.Cmd {
 	a.turn++
 	a.state = armLaid
 	turn := a.turn
-	return func() tea.Msg { return armMsg{turn} }
+	return func() tea.Msg { return ArmMsg{turn} }
 }
 
-// cover is told while another screen is drawn over the preview: what was not yet known to be
+// Cover is told while another screen is drawn over the preview: what was not yet known to be
 // on the screen is laid anew when the preview comes back.
-func (a *arm) cover() {
+func (a *Arm) Cover() {
 	if a.state == armLaid || a.state == armShown {
 		a.state, a.from, a.upTo = armNone, -1, -1
 		a.turn++
 	}
 }
 
-// onScreen says whether the frame that was laid last was written.
-func (a *arm) onScreen(written int64) bool {
+// OnScreen says whether the frame that was laid last was written.
+func (a *Arm) OnScreen(written int64) bool {
 	return a.state == armArmed || a.state == armShown && written != a.writes
 }
 
 // seen counts what was laid last as read if its frame was written.
-func (a *arm) seen(written int64) {
-	if a.onScreen(written) && !a.skipped() {
+func (a *Arm) seen(written int64) {
+	if a.OnScreen(written) && !a.Skipped() {
 		a.read = max(a.read, a.upTo)
 	}
 }
 
-// skipped says that lines above those on the screen were never on it.
-func (a *arm) skipped() bool { return a.from > a.read }
+// Of says whether this is the preview that was laid last.
+func (a *Arm) Of(token string) bool { return a.token == token }
 
-// step moves on; written is the terminal's count of writes.
-func (a *arm) step(msg armMsg, written int64, timer timer) tea.Cmd {
+// Clear is told where no preview is drawn.
+func (a *Arm) Clear() {
+	if a.state != armNone {
+		*a = Arm{turn: a.turn + 1}
+	}
+}
+
+// Above is how many lines were skipped, see [Arm.Skipped].
+func (a *Arm) Above() int { return max(0, a.from-a.read) }
+
+// Waits says that the frame was handed over and nothing was written since.
+func (a *Arm) Waits() bool { return a.state == armShown }
+
+// Skipped says that lines above those on the screen were never on it.
+func (a *Arm) Skipped() bool { return a.from > a.read }
+
+// Step moves on; written is the terminal's count of writes.
+func (a *Arm) Step(msg ArmMsg, written int64, timer Timer) tea.Cmd {
 	if msg.turn != a.turn {
 		return nil
 	}
@@ -125,13 +144,13 @@ func (a *arm) step(msg armMsg, written int64, timer timer) tea.Cmd {
 		// This message comes after the View that drew the preview was handed over. From
 		// here on the last line of the screen is another, so that there will be a write.
 		a.state, a.writes = armShown, written
-		return settled(a.turn, timer)
+		return standing(a.turn, timer)
 	case armShown:
 		if written == a.writes {
 			// The very frame may have stood there already, so that there was nothing to
 			// write. With another mark there is.
 			a.again = !a.again
-			return settled(a.turn, timer)
+			return standing(a.turn, timer)
 		}
 		a.seen(written)
 		a.state = armArmed
@@ -140,12 +159,12 @@ func (a *arm) step(msg armMsg, written int64, timer timer) tea.Cmd {
 	return nil
 }
 
-func settled(turn int, timer timer) tea.Cmd {
-	return timer(settle, func(time.Time) tea.Msg { return armMsg{turn} })
+func standing(turn int, timer Timer) tea.Cmd {
+	return timer(StandFor, func(time.Time) tea.Msg { return ArmMsg{turn} })
 }
 
-// mark stands on the last line while a frame is waited for.
-func (a *arm) mark() string {
+// Mark stands on the last line while a frame is waited for.
+func (a *Arm) Mark() string {
 	switch {
 	case a.state != armShown:
 		return ""
@@ -155,21 +174,21 @@ func (a *arm) mark() string {
 	return " …"
 }
 
-// unread is how many lines of the preview have not been on the screen, nor are they now.
-func (a *arm) unread() int {
-	if a.skipped() {
+// Unread is how many lines of the preview have not been on the screen, nor are they now.
+func (a *Arm) Unread() int {
+	if a.Skipped() {
 		return a.lines - a.read
 	}
 	return a.lines - max(a.read, a.upTo)
 }
 
-// armed says whether a key pressed now means this preview.
-func (a *arm) armed(token string) bool {
+// Armed says whether a key pressed now means this preview.
+func (a *Arm) Armed(token string) bool {
 	return token != "" && token == a.token && a.state == armArmed && a.read == a.lines
 }
 
-// count wraps the terminal so that its writes are counted.
-func count(w io.Writer) (io.Writer, *atomic.Int64) {
+// Count wraps the terminal so that its writes are counted.
+func Count(w io.Writer) (io.Writer, *atomic.Int64) {
 	n := new(atomic.Int64)
 	if f, ok := w.(file); ok {
 		return countedFile{f, n}, n

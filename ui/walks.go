@@ -11,13 +11,36 @@ import (
 	"vksmedic/model/text"
 	"vksmedic/remedies"
 	"vksmedic/ui/styles"
+	"vksmedic/ui/widget"
 )
 
-// pendingView lists the walks that were left before their end: by esc, by a crash,
-// on another day. It comes up by itself at the start where there are any of this Supervisor.
-type pendingView struct {
-	plainList
+// walks lists the walks that were left before their end: by esc, by a crash, on another day. It
+// comes up by itself at the start where there are any of this Supervisor.
+type walks struct {
+	*listScreen
 	pending []remedies.Pending
+}
+
+func newWalks(pending []remedies.Pending) *walks {
+	v := &walks{pending: pending}
+	v.listScreen = &listScreen{
+		name: "walks", rows: v.walkRows, on: v.press,
+		head: func(f *frame) []string {
+			return []string{
+				f.styles.Strong.Render("Fixes that were left before their end"),
+				f.styles.Muted.Render("enter picks one up; esc goes on to the fleet, and :walks comes back here"),
+				"",
+			}
+		},
+		keys: func(f *frame) []key.Binding {
+			out := []key.Binding{f.keys.Open, f.keys.PutAway}
+			if slices.ContainsFunc(v.pending, func(p remedies.Pending) bool { return len(p.Wrote) > 0 }) {
+				out = append(out, f.keys.Copy)
+			}
+			return append(out, f.keys.Back)
+		},
+	}
+	return v
 }
 
 // askPending reads the journal; start says that it is the program's start.
@@ -37,7 +60,7 @@ func (m *Model) gotPending(msg pendingMsg) tea.Cmd {
 		// Those of another Supervisor wait until somebody works there.
 		msg.pending = slices.DeleteFunc(msg.pending, func(p remedies.Pending) bool { return p.Elsewhere || p.Open })
 	}
-	if v, ok := m.top().(*pendingView); ok && msg.err == nil {
+	if v, ok := m.top().(*walks); ok && msg.err == nil {
 		v.pending = msg.pending
 		return nil
 	}
@@ -51,23 +74,11 @@ func (m *Model) gotPending(msg pendingMsg) tea.Cmd {
 	case msg.start && (len(m.stack) > 1 || m.prompt != nil):
 		return m.say(false, plural(len(msg.pending), "fix was", "fixes were")+" left before the end: :walks shows them")
 	}
-	return m.push(&pendingView{pending: msg.pending})
+	return m.push(newWalks(msg.pending))
 }
 
-func (v *pendingView) name() string                       { return "walks" }
-func (v *pendingView) click(m *Model, _, y int) tea.Cmd   { return m.clickList(v, y) }
-func (v *pendingView) wheel(m *Model, down bool)          { m.wheelList(v, down) }
-func (v *pendingView) room(_ *Model, _, h int) (int, int) { return 3, h - 3 }
-func (v *pendingView) bindings(m *Model) []key.Binding {
-	out := []key.Binding{m.keys.Open, m.keys.PutAway}
-	if slices.ContainsFunc(v.pending, func(p remedies.Pending) bool { return len(p.Wrote) > 0 }) {
-		out = append(out, m.keys.Copy)
-	}
-	return append(append(out, m.keys.Back), m.keys.moves()...)
-}
-
-func (v *pendingView) key(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) {
-	p, wrote := v.selected(m)
+func (v *walks) press(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) {
+	p, wrote := v.chosen()
 	switch {
 	case key.Matches(k, m.keys.PutAway):
 		if p == nil {
@@ -80,12 +91,12 @@ func (v *pendingView) key(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) {
 		}
 		return m.say(false, "there is no command to copy"), true
 	}
-	return m.onList(v, k)
+	return nil, false
 }
 
-// selected is the walk that one is on, and the change of it; nil on its other lines.
-func (v *pendingView) selected(m *Model) (*remedies.Pending, *remedies.Wrote) {
-	r := v.list.selected(v.rows(m, lay(m.w, m.h).body.w))
+// chosen is the walk that one is on, and the change of it; nil on its other lines.
+func (v *walks) chosen() (*remedies.Pending, *remedies.Wrote) {
+	r := v.selected()
 	if r == nil {
 		return nil, nil
 	}
@@ -146,40 +157,40 @@ func (m *Model) askPutAway(p *remedies.Pending) tea.Cmd {
 	}, "")
 }
 
-func (v *pendingView) rows(m *Model, w int) []row {
-	st := &m.styles
+func (v *walks) walkRows(f *frame, _ string) rowList {
+	st, w := f.styles, f.w
 	if len(v.pending) == 0 {
-		return []row{line(st.Ok.Render(signOk) + " no fix was left before its end")}
+		return rowList{line(st.Ok.Render(styles.SignOk) + " no fix was left before its end")}
 	}
-	var rows []row
+	var rows rowList
 	for i := range v.pending {
 		p := &v.pending[i]
-		sign, style := signHere, &st.Accent
+		sign, style := styles.SignHere, &st.Accent
 		open := func(m *Model) tea.Cmd { return m.resumeWalk(p) }
 		switch {
 		case p.Open:
 			open = func(m *Model) tea.Cmd { return m.showWalk(p) }
 		case p.Refused != "" || p.Elsewhere:
-			sign, style = signQuiet, &st.Muted
+			sign, style = styles.SignQuiet, &st.Muted
 			open = func(m *Model) tea.Cmd { return m.say(true, whyNotHere(p)) }
 		}
 		head := style.Render(sign) + " " + st.Strong.Render(pendingPlace(p)) + "  " + clean(p.Title)
 		if p.Target != "" {
 			head += "  " + clean(p.Target)
 		}
-		rows = append(rows, row{id: p.ID, text: cutEnd(head, w-1), open: open})
+		rows = append(rows, row{id: p.ID, text: widget.CutEnd(head, w-1), open: open})
 		var detail []string
 		if p.Step != "" {
 			detail = append(detail, "left at: "+clean(p.Step))
 		}
 		if !p.Last.IsZero() {
-			detail = append(detail, exact(p.Last)+", "+text.Since(m.o.Now(), p.Last)+" ago")
+			detail = append(detail, exact(p.Last)+", "+text.Since(f.clock, p.Last)+" ago")
 		}
 		if len(detail) > 0 {
-			rows = append(rows, line("  "+st.Muted.Render(cutEnd(strings.Join(detail, "   "), w-4))))
+			rows = append(rows, line("  "+st.Muted.Render(widget.CutEnd(strings.Join(detail, "   "), w-4))))
 		}
 		say := func(style *styles.Style, s string) {
-			for _, l := range wrap(clean(s), w-5) {
+			for _, l := range widget.Wrap(clean(s), w-5) {
 				rows = append(rows, line("  "+style.Render(l)))
 			}
 		}
@@ -200,8 +211,8 @@ func (v *pendingView) rows(m *Model, w int) []row {
 				continue
 			}
 			lead := "    $ "
-			for part := range strings.SplitSeq(text.CleanLines(text.Limit(x.TakeBack, longestLine)), "\n") {
-				for _, l := range wrapHard(part, w-8) {
+			for part := range strings.SplitSeq(text.CleanLines(text.Limit(x.TakeBack, widget.LongestLine)), "\n") {
+				for _, l := range widget.WrapHard(part, w-8) {
 					rows = append(rows, line(st.Muted.Render(lead+l)))
 					lead = "      "
 				}
@@ -227,20 +238,11 @@ func whyNotHere(p *remedies.Pending) string {
 	return "it belongs to another Supervisor: start vksmedic with context " + p.Context
 }
 
-func (v *pendingView) draw(m *Model, w, h int) []string {
-	st := &m.styles
-	return m.drawList(v, []string{
-		st.Strong.Render("Fixes that were left before their end"),
-		st.Muted.Render("enter picks one up; esc goes on to the fleet, and :walks comes back here"),
-		"",
-	}, w, h)
-}
-
 // resumeWalk picks a walk up.
 func (m *Model) resumeWalk(p *remedies.Pending) tea.Cmd {
 	id, wiz := p.ID, m.o.Wizard
-	w := &wizard{title: p.Title, at: walkPlace(p.Cluster), busy: "looking where it was left …"}
-	return batch(m.home(w), w.start(m, func() (Walk, error) { return wiz.Resume(m.ctx, id) }))
+	w := &wizard{words: p.Title, at: walkPlace(p.Cluster), busy: "looking where it was left …"}
+	return batch(m.home(w), w.start(func() (Walk, error) { return wiz.Resume(m.ctx, id) }))
 }
 
 // showWalk goes to the wizard of this window that has the walk open.
@@ -260,95 +262,4 @@ func walkPlace(c model.ClusterRef) model.Place {
 		return onSupervisor()
 	}
 	return inCluster(c)
-}
-
-// offersOf are the articles that can be walked for a finding.
-func (m *Model) offersOf(f *model.Finding) []remedies.Offer {
-	if f == nil || m.o.Wizard == nil || m.o.Where.Dump != "" {
-		return nil
-	}
-	return m.o.Wizard.Offers(f)
-}
-
-// walkFinding begins the article of a finding, or asks which where there are several.
-func (m *Model) walkFinding(f *model.Finding) tea.Cmd {
-	offers := m.offersOf(f)
-	switch len(offers) {
-	case 0:
-		return m.say(false, m.whyNoWalk())
-	case 1:
-		return m.beginWalk(f, offers[0].ID)
-	}
-	return m.push(&offersView{f: f, offers: offers})
-}
-
-func (m *Model) whyNoWalk() string {
-	switch {
-	case m.o.Where.Dump != "":
-		return "a dump cannot be mended: start vksmedic against the Supervisor"
-	case m.o.Wizard == nil:
-		return "fixes cannot be walked here"
-	}
-	return "there is no article to walk for this"
-}
-
-// beginWalk begins one article for a finding.
-func (m *Model) beginWalk(f *model.Finding, article string) tea.Cmd {
-	wiz := m.o.Wizard
-	w := &wizard{title: f.Summary, at: foundIn(f), busy: "opening the article …"}
-	return batch(m.push(w), w.start(m, func() (Walk, error) { return wiz.Begin(m.ctx, f, article) }))
-}
-
-// offersView lets one choose among the articles of a finding.
-type offersView struct {
-	plainList
-	f      *model.Finding
-	offers []remedies.Offer
-}
-
-func (v *offersView) name() string                       { return "articles" }
-func (v *offersView) place() model.Place                 { return foundIn(v.f) }
-func (v *offersView) click(m *Model, _, y int) tea.Cmd   { return m.clickList(v, y) }
-func (v *offersView) wheel(m *Model, down bool)          { m.wheelList(v, down) }
-func (v *offersView) room(_ *Model, _, h int) (int, int) { return 3, h - 3 }
-func (v *offersView) bindings(m *Model) []key.Binding {
-	return append([]key.Binding{m.keys.Walk, m.keys.Back}, m.keys.moves()...)
-}
-func (v *offersView) key(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) { return m.onList(v, k) }
-
-func (v *offersView) rows(m *Model, w int) []row {
-	st := &m.styles
-	var rows []row
-	for i := range v.offers {
-		o := &v.offers[i]
-		rows = append(rows, row{id: o.ID + " " + o.From, text: cutEnd(signHere+" "+st.Strong.Render(clean(o.Title)), w-1), open: func(m *Model) tea.Cmd {
-			// The list is done with: esc leads from the walk to the finding.
-			return batch(m.pop(), m.beginWalk(v.f, o.ID))
-		}})
-		whose := "built in"
-		if o.From != "" {
-			whose = "from " + clean(o.From)
-		}
-		if o.KB != "" {
-			whose += " · KB " + clean(o.KB)
-		}
-		for _, s := range []string{whose, clean(o.Address)} {
-			for _, l := range wrap(s, w-5) {
-				if l != "" {
-					rows = append(rows, line("  "+st.Muted.Render(l)))
-				}
-			}
-		}
-		rows = append(rows, line(""))
-	}
-	return rows
-}
-
-func (v *offersView) draw(m *Model, w, h int) []string {
-	st := &m.styles
-	return m.drawList(v, []string{
-		st.Strong.Render("Several articles are for this: which one?"),
-		st.Muted.Render(clean(v.f.Summary)),
-		"",
-	}, w, h)
 }

@@ -87,8 +87,8 @@ func TestWhatAWalkWrote(t *testing.T) {
 		if c.key != "" {
 			d.keys(c.key)
 		}
-		v := d.m.top().(*pendingView)
-		if got := takeBack(v.selected(d.m)); got != c.want {
+		v := d.m.top().(*walks)
+		if got := takeBack(v.chosen()); got != c.want {
 			t.Errorf("copies %q, want %q", got, c.want)
 		}
 	}
