@@ -30,6 +30,7 @@ type prompt struct {
 func (m *Model) ask(p prompt, value string) tea.Cmd {
 	in := textinput.New()
 	in.Prompt = ""
+	in.SetStyles(textinput.Styles{}) // Its own would be white on white where the background is light.
 	in.CharLimit = 512
 	in.SetVirtualCursor(false)
 	in.SetValue(value)

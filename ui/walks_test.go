@@ -141,7 +141,7 @@ func TestOffers(t *testing.T) {
 		t.Errorf("began %v", s.began)
 	}
 	d.keys("esc")
-	wants(t, d, "no rule lets it pass")
+	wants(t, d, "no MachineDrainRule lets it pass")
 	s.offers = []remedies.Offer{}
 	d.keys("enter")
 	wants(t, d, "there is no article to walk for this")

@@ -13,6 +13,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"vksmedic/model/signature"
 	"vksmedic/remedies"
 	"vksmedic/ui/styles"
 )
@@ -133,7 +134,9 @@ func TestRefusedInWords(t *testing.T) {
 // TestWhatSettlesTheUnknownHasRoom, however much is said about it.
 func TestWhatSettlesTheUnknownHasRoom(t *testing.T) {
 	sn := picture()
-	for _, c := range sn.Clusters {
+	sn.Supervisor.VKS, sn.Supervisor.VKSDetail = "", "may not read PackageInstalls (forbidden)"
+	for _, c := range sn.Clusters[:1] {
+		c.Findings, _ = signature.Judge(c, sn, sn.At)
 		for i := range c.Findings {
 			for j := range c.Findings[i].Evidence {
 				c.Findings[i].Evidence[j].Detail = strings.Repeat("much is said about it, ", 40)
@@ -143,7 +146,7 @@ func TestWhatSettlesTheUnknownHasRoom(t *testing.T) {
 	d := newDesk(t, 80, 24, Options{})
 	d.send(snapshotMsg{sn})
 	d.keys("enter", "enter", "u")
-	wants(t, d, "settled by", "ask for get on packageinstalls", "c copies all")
+	wants(t, d, "settled by", "look in vCenter", "c copies all")
 }
 
 // TestEnterTakesNoUnseenOption on the smallest terminal: the first option is in sight on opening,
@@ -257,7 +260,7 @@ func TestQuestion(t *testing.T) {
 		t.Errorf("answered %q", s.answers)
 	}
 	d.keys("esc")
-	wants(t, d, "no rule lets it pass")
+	wants(t, d, "no MachineDrainRule lets it pass")
 }
 
 // TestSecretAnswer is nowhere but in the answer.
@@ -265,7 +268,7 @@ func TestSecretAnswer(t *testing.T) {
 	const secret = "hunter2 xyzzy"
 	s := rescue()
 	s.view.Ask = &remedies.Ask{ID: "sudo", Question: "The password of sudo on web-cp-x7k2p", Secret: true}
-	s.answer = func(s *script) error { return errors.New("that is not the password") }
+	s.answer = func(*script) error { return errors.New("that is not the password") }
 	d := walked(t, s)
 	d.keys("enter")
 	d.send(tea.PasteMsg{Content: secret + "\n"})

@@ -35,6 +35,13 @@ func (s Style) Render(text string) string {
 // Lip is the same style for components that want Lip Gloss.
 func (s Style) Lip() lipgloss.Style { return s.lip }
 
+// Sequences is a style that writes these two sequences around a text, for who has styles of
+// their own, such as a test that wants to read which meaning a text has. Components that want
+// Lip Gloss get it reversed.
+func Sequences(open, end string) Style {
+	return Style{open: open, end: end, lip: lipgloss.NewStyle().Reverse(true)}
+}
+
 // Styles are the meanings that a screen can give to text.
 type Styles struct {
 	// Danger is for what needs a person now; Warn for what is wrong and can wait;
