@@ -81,6 +81,7 @@ type fleetKey struct {
 // fleetEntry is a cluster with what does not change while its key stands.
 type fleetEntry struct {
 	c       *model.Cluster
+	moves   lifecycle.Movement
 	rank    int
 	from    []int
 	since   time.Time
@@ -96,7 +97,8 @@ const (
 	rankWell
 )
 
-func fleetRank(c *model.Cluster, now time.Time) int {
+// fleetRank orders clusters, the worst first; moves is what moves in this one.
+func fleetRank(c *model.Cluster, moves lifecycle.Movement, now time.Time) int {
 	if w := c.Worst(); w != nil {
 		return w.Severity.Rank()
 	}
@@ -105,7 +107,7 @@ func fleetRank(c *model.Cluster, now time.Time) int {
 		return rankSilent
 	case lifecycle.AnyPaused(c):
 		return rankPaused
-	case lifecycle.MovementOf(c).Words != "" || lifecycle.Lacking(lifecycle.ControlPlaneReplicas(c)) || lifecycle.Lacking(lifecycle.WorkerReplicas(c)):
+	case moves.Words != "" || lifecycle.Lacking(lifecycle.ControlPlaneReplicas(c)) || lifecycle.Lacking(lifecycle.WorkerReplicas(c)):
 		return rankMoving
 	}
 	return rankWell
@@ -143,7 +145,8 @@ func (v *fleet) make(f *frame) {
 		if want != "" && !fleetMatches(c, want) {
 			continue
 		}
-		e := fleetEntry{c: c, rank: fleetRank(c, f.now), version: versionWords(c, "→"), id: c.Ref.String() + "/"}
+		moves := lifecycle.MovementOf(c)
+		e := fleetEntry{c: c, moves: moves, rank: fleetRank(c, moves, f.now), version: versionWords(c, "→"), id: c.Ref.String() + "/"}
 		if w := c.Worst(); w != nil {
 			e.since = w.Since
 		}
@@ -248,7 +251,7 @@ func fleetCells(f *frame, e *fleetEntry) []widget.Cell {
 	if lifecycle.Lacking(workers) {
 		workersStyle = &st.Warn
 	}
-	moving, movingStyle := movementWords(c, now), (*styles.Style)(nil)
+	moving, movingStyle := movementWords(e.moves, now), (*styles.Style)(nil)
 	if moving == "" {
 		moving, movingStyle = "—", &st.Muted
 	}

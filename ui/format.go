@@ -89,9 +89,8 @@ func replicasWords(r model.Replicas) string {
 	return count(have) + "/" + count(r.Desired)
 }
 
-// movementWords says what moves in a cluster and since when; empty where nothing does.
-func movementWords(c *model.Cluster, now time.Time) string {
-	m := lifecycle.MovementOf(c)
+// movementWords says what moves and since when; empty where nothing does.
+func movementWords(m lifecycle.Movement, now time.Time) string {
 	if !m.Lasts {
 		return m.Words
 	}

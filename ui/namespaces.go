@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"vksmedic/model"
+	"vksmedic/model/lifecycle"
 	"vksmedic/ui/styles"
 	"vksmedic/ui/widget"
 )
@@ -39,7 +40,7 @@ func namespaceRows(f *frame, fleet *fleet) rowList {
 		}
 		n.clusters++
 		total.clusters++
-		if fleetRank(c, f.now) <= model.Warning.Rank() {
+		if fleetRank(c, lifecycle.MovementOf(c), f.now) <= model.Warning.Rank() {
 			n.flagged++
 			total.flagged++
 		}
