@@ -160,7 +160,7 @@ func (d *details) list(all model.Conditions) {
 	now := d.f.now
 	for _, c := range all {
 		sign, style := styles.SignQuiet, &st.Muted
-		switch conditionTone(c.Type, c.Status) {
+		switch lifecycle.ConditionNews(c.Type, c.Status) {
 		case model.Yes:
 			sign, style = styles.SignOk, &st.Ok
 		case model.No:
@@ -173,11 +173,11 @@ func (d *details) list(all model.Conditions) {
 				sign, style = styles.SignUnknown, &st.Warn
 			}
 		}
-		s := style.Render(sign) + " " + widget.Pad(widget.CutMiddle(clean(c.Type), 26), 27) + conditionWords(c.Type, c.Status)
+		s := style.Render(sign) + " " + widget.Pad(widget.CutMiddle(clean(c.Type), 26), 27) + lifecycle.ConditionWords(c.Type, c.Status)
 		if !c.Since.IsZero() {
 			s += st.Muted.Render("  " + text.Since(now, c.Since))
 		}
-		quiet := conditionTone(c.Type, c.Status) == model.Yes
+		quiet := lifecycle.ConditionNews(c.Type, c.Status) == model.Yes
 		if c.Reason != "" && !quiet {
 			s += st.Muted.Render("  " + clean(c.Reason))
 		}

@@ -3,9 +3,6 @@ package ui
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -455,30 +452,5 @@ func TestFailedChangeIsSeenAgain(t *testing.T) {
 	d.keys("a")
 	if got := s.appliedSoFar(); len(got) != 2 {
 		t.Errorf("applied %v", got)
-	}
-}
-
-// TestConditionsInWords knows every condition that the controllers were seen to write.
-func TestConditionsInWords(t *testing.T) {
-	files, err := filepath.Glob("../testdata/recorded/*.yaml")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no recorded objects: %v", err)
-	}
-	kind := regexp.MustCompile(`(?m)^ +(?:- )?(?:status: "?(?:True|False|Unknown)"?\n +)type: ([A-Za-z]+)$`)
-	seen := 0
-	for _, f := range files {
-		b, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range kind.FindAllStringSubmatch(string(b), -1) {
-			seen++
-			if _, ok := phrases[m[1]]; !ok {
-				t.Errorf("%s: condition %s is shown as its bare status", filepath.Base(f), m[1])
-			}
-		}
-	}
-	if seen == 0 {
-		t.Error("no condition was found in the recorded objects")
 	}
 }

@@ -1,10 +1,13 @@
-package ui
+package lifecycle
 
-import "vksmedic/model"
+import (
+	"vksmedic/model"
+	"vksmedic/model/text"
+)
 
-// conditionTone says whether a condition is good news, bad news, or neither: not known, or
-// only saying what goes on.
-func conditionTone(typ, status string) model.Verdict {
+// ConditionNews says whether a condition is good news (yes), bad news (no), or neither: not
+// known, or only saying what goes on.
+func ConditionNews(typ, status string) model.Verdict {
 	switch typ {
 	case "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable":
 		switch status {
@@ -106,8 +109,8 @@ var phrases = map[string][2]string{
 	"NetworkUnavailable":                              {"no network", "network is fine"},
 }
 
-// conditionWords says what a condition means.
-func conditionWords(typ, status string) string {
+// ConditionWords says what a condition means; where nobody knows that, its bare status.
+func ConditionWords(typ, status string) string {
 	p, known := phrases[typ]
 	switch {
 	case known && status == "True":
@@ -117,5 +120,5 @@ func conditionWords(typ, status string) string {
 	case status == "Unknown":
 		return "not known"
 	}
-	return clean(status)
+	return text.Clean(text.Limit(status, maxReason))
 }
