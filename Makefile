@@ -93,7 +93,7 @@ $(LINT):
 
 .PHONY: golden
 golden: ## Write the golden screens and the README's tables of findings and keys again.
-	@go test ./ui/... -update
+	@go test ./ui ./ui/styles -update
 
 .PHONY: pictures
 pictures: build lab ## Take the README's pictures again, from the running program on the lab.

@@ -117,7 +117,7 @@ func TestBudgetsCanBeOpened(t *testing.T) {
 		{Meta: model.Meta{Kind: "PodDisruptionBudget", Namespace: "shop", Name: "db"}, DesiredHealthy: 1, ExpectedPods: 1, CurrentHealthy: 1},
 		{Meta: model.Meta{Namespace: "shop", Name: "cart"}, DisruptionsAllowed: 1, DesiredHealthy: 1, ExpectedPods: 2, CurrentHealthy: 2},
 	}
-	s := newDesk(t, 120, 40, Options{Reader: reading(func(context.Context, Target, bool) (string, error) { return "", nil })})
+	s := newDesk(t, 120, 40, Options{Reader: answering(func(context.Context, Target, bool) (string, error) { return "", nil })})
 	s.send(snapshotMsg{sn})
 	s.keys("enter", "/", "b", "u", "d", "g", "enter")
 	got := s.screen()
@@ -184,7 +184,7 @@ func TestSupervisorAsAWhole(t *testing.T) {
 	sn.General = []model.Finding{{Signature: "endpoints-privilege-missing", Confidence: model.Confirmed, Severity: model.Critical,
 		Summary: "VM Operator may not patch Endpoints", Subjects: []model.ObjectRef{{Kind: "ClusterRole", Name: "vmoperator"}},
 		Evidence: []model.Check{{Name: "patch-missing", Title: "the verb patch is missing", Verdict: model.Yes, Source: "ClusterRole vmoperator"}}}}
-	s := newDesk(t, 80, 24, Options{Reader: reading(func(context.Context, Target, bool) (string, error) { return "", nil })})
+	s := newDesk(t, 80, 24, Options{Reader: answering(func(context.Context, Target, bool) (string, error) { return "", nil })})
 	s.send(snapshotMsg{sn})
 	got := s.screen()
 	general, web := strings.Index(got, "Supervisor  VM Operator may not patch Endpoints"), strings.Index(got, "team-a/web")

@@ -13,6 +13,7 @@ import (
 
 	"vksmedic/model"
 	"vksmedic/remedies"
+	"vksmedic/ui/widget"
 )
 
 // ErrNoTerminal says that there is no terminal to draw on.
@@ -139,7 +140,7 @@ func Run(ctx context.Context, o Options) error {
 	asked := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	out, written := count(o.Out)
+	out, written := widget.Count(o.Out)
 	m := newModel(ctx, o, written)
 	opts := []tea.ProgramOption{
 		tea.WithInput(noticed(o.In, cancel)), tea.WithOutput(out), tea.WithoutSignalHandler(),
@@ -206,7 +207,7 @@ func quitWith(ctx context.Context, p *tea.Program, ended <-chan struct{}) {
 }
 
 func isTerminal(x any) bool {
-	f, ok := x.(file)
+	f, ok := x.(interface{ Fd() uintptr })
 	return ok && term.IsTerminal(int(f.Fd())) //nolint:gosec // A file descriptor is a small number.
 }
 

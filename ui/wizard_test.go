@@ -3,9 +3,6 @@ package ui
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -13,7 +10,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"vksmedic/model/signature"
 	"vksmedic/remedies"
+	"vksmedic/ui/styles"
 )
 
 // walked opens the wizard of team-a/web, with what its walk says by s.
@@ -132,7 +131,9 @@ func TestRefusedInWords(t *testing.T) {
 // TestWhatSettlesTheUnknownHasRoom, however much is said about it.
 func TestWhatSettlesTheUnknownHasRoom(t *testing.T) {
 	sn := picture()
-	for _, c := range sn.Clusters {
+	sn.Supervisor.VKS, sn.Supervisor.VKSDetail = "", "may not read PackageInstalls (forbidden)"
+	for _, c := range sn.Clusters[:1] {
+		c.Findings, _ = signature.Judge(c, sn, sn.At)
 		for i := range c.Findings {
 			for j := range c.Findings[i].Evidence {
 				c.Findings[i].Evidence[j].Detail = strings.Repeat("much is said about it, ", 40)
@@ -142,7 +143,7 @@ func TestWhatSettlesTheUnknownHasRoom(t *testing.T) {
 	d := newDesk(t, 80, 24, Options{})
 	d.send(snapshotMsg{sn})
 	d.keys("enter", "enter", "u")
-	wants(t, d, "settled by", "ask for get on packageinstalls", "c copies all")
+	wants(t, d, "settled by", "look in vCenter", "c copies all")
 }
 
 // TestEnterTakesNoUnseenOption on the smallest terminal: the first option is in sight on opening,
@@ -216,7 +217,7 @@ func TestNotSeen(t *testing.T) {
 	d := walked(t, s)
 	for _, want := range []string{"drain", "VM"} {
 		for l := range strings.SplitSeq(d.screen(), "\n") {
-			if _, l, ok := strings.Cut(l, signNotSeen+" "+want); ok {
+			if _, l, ok := strings.Cut(l, styles.SignNotSeen+" "+want); ok {
 				want = ""
 				if !strings.Contains(l, "not seen") {
 					t.Errorf("no word: %s", l)
@@ -224,10 +225,10 @@ func TestNotSeen(t *testing.T) {
 			}
 		}
 		if want != "" {
-			t.Errorf("no %s %s\n%s", signNotSeen, want, d.screen())
+			t.Errorf("no %s %s\n%s", styles.SignNotSeen, want, d.screen())
 		}
 	}
-	wants(t, d, "not seen: the VM is still there", signOk+" gone")
+	wants(t, d, "not seen: the VM is still there", styles.SignOk+" gone")
 }
 
 // TestQuestion is answered with what is typed; esc leaves it unanswered.
@@ -256,7 +257,7 @@ func TestQuestion(t *testing.T) {
 		t.Errorf("answered %q", s.answers)
 	}
 	d.keys("esc")
-	wants(t, d, "no rule lets it pass")
+	wants(t, d, "no MachineDrainRule lets it pass")
 }
 
 // TestSecretAnswer is nowhere but in the answer.
@@ -264,7 +265,7 @@ func TestSecretAnswer(t *testing.T) {
 	const secret = "hunter2 xyzzy"
 	s := rescue()
 	s.view.Ask = &remedies.Ask{ID: "sudo", Question: "The password of sudo on web-cp-x7k2p", Secret: true}
-	s.answer = func(s *script) error { return errors.New("that is not the password") }
+	s.answer = func(*script) error { return errors.New("that is not the password") }
 	d := walked(t, s)
 	d.keys("enter")
 	d.send(tea.PasteMsg{Content: secret + "\n"})
@@ -451,30 +452,5 @@ func TestFailedChangeIsSeenAgain(t *testing.T) {
 	d.keys("a")
 	if got := s.appliedSoFar(); len(got) != 2 {
 		t.Errorf("applied %v", got)
-	}
-}
-
-// TestConditionsInWords knows every condition that the controllers were seen to write.
-func TestConditionsInWords(t *testing.T) {
-	files, err := filepath.Glob("../testdata/recorded/*.yaml")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no recorded objects: %v", err)
-	}
-	kind := regexp.MustCompile(`(?m)^ +(?:- )?(?:status: "?(?:True|False|Unknown)"?\n +)type: ([A-Za-z]+)$`)
-	seen := 0
-	for _, f := range files {
-		b, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range kind.FindAllStringSubmatch(string(b), -1) {
-			seen++
-			if _, ok := phrases[m[1]]; !ok {
-				t.Errorf("%s: condition %s is shown as its bare status", filepath.Base(f), m[1])
-			}
-		}
-	}
-	if seen == 0 {
-		t.Error("no condition was found in the recorded objects")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"vksmedic/model"
 	"vksmedic/model/signature"
 	"vksmedic/model/text"
+	"vksmedic/ui/widget"
 )
 
 // narrowest is the width that the table is made for at least.
@@ -133,7 +134,7 @@ func (p *printer) findings(found []*model.Finding, sn *model.Snapshot, width int
 	}
 	for _, f := range found {
 		r := row{severity: f.Severity, summary: text.Clean(f.Summary)}
-		r.cells = [4]string{sign(f.Severity) + " " + string(f.Severity), middle(where(f), 28), string(f.Confidence), text.Since(sn.At, f.Since)}
+		r.cells = [4]string{sign(f.Severity) + " " + string(f.Severity), widget.CutMiddle(text.Clean(where(f)), 28), string(f.Confidence), text.Since(sn.At, f.Since)}
 		for i, c := range r.cells {
 			widths[i] = max(widths[i], ansi.StringWidth(c))
 		}
@@ -181,17 +182,6 @@ func pad(s string, w int) string {
 		return s + strings.Repeat(" ", n)
 	}
 	return s
-}
-
-// middle cuts a long name in its middle, so that both its ends can be read.
-func middle(s string, w int) string {
-	s = text.Clean(s)
-	n := ansi.StringWidth(s)
-	if n <= w {
-		return s
-	}
-	head := (w - 1) / 2
-	return ansi.Truncate(s, head, "") + "…" + ansi.TruncateLeft(s, n-(w-1-head), "")
 }
 
 // where says what a finding is about.
