@@ -113,9 +113,12 @@ type Finding struct {
 	Signature  string // id, as the README lists them; other programs read it.
 	Confidence Confidence
 	Severity   Severity
-	Cluster    ClusterRef
-	Subjects   []ObjectRef
-	Summary    string // one line.
+	// Place is what it is about: a workload cluster, named by Cluster too, or the Supervisor as a
+	// whole. Where its subjects live stands in each of them.
+	Place    Place
+	Cluster  ClusterRef
+	Subjects []ObjectRef
+	Summary  string // one line.
 	// Short is what fits in the fleet's table, such as "agent blocks drain".
 	Short string
 	// KB is the number of the article, empty where none is public; Article the id of the

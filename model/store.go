@@ -411,7 +411,7 @@ func (s *Store) build(ref ClusterRef) *Cluster {
 	})
 	s.joinLoose(c)
 	for other, or := range s.placed {
-		if other.Namespace == ref.Namespace && other != ref && other.Name != "" && s.exists(other, or, nil) {
+		if other.Namespace == ref.Namespace && other != ref && !other.Nameless() && s.exists(other, or, nil) {
 			c.Neighbours = append(c.Neighbours, other)
 		}
 	}
@@ -432,7 +432,7 @@ func (s *Store) exists(ref ClusterRef, r rows, w *Workload) bool {
 				return true
 			}
 		}
-		return ref.Name == "" && s.unclaimed(ref.Namespace)
+		return ref.Nameless() && s.unclaimed(ref.Namespace)
 	}
 	return len(r["Cluster"]) > 0 || len(r["Machine"]) > 0 || len(r["KubeadmControlPlane"]) > 0
 }

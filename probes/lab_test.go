@@ -142,15 +142,15 @@ func TestLabSteadyStateListsNothing(t *testing.T) {
 		}
 	}
 
-	y, err := live.YAML(t.Context(), ml, model.ObjectRef{Kind: "Node", Name: live.Latest().Cluster(ml).Workload.Nodes[0].Name})
+	y, err := live.YAML(t.Context(), model.ObjectRef{Kind: "Node", Name: live.Latest().Cluster(ml).Workload.Nodes[0].Name}.In(model.InCluster("", ml)))
 	if err != nil || !strings.Contains(y, "kind: Node") {
 		t.Errorf("%v: %s", err, y)
 	}
-	d, err := live.Describe(t.Context(), model.ClusterRef{}, model.ObjectRef{Kind: "Cluster", Namespace: ml.Namespace, Name: ml.Name})
+	d, err := live.Describe(t.Context(), model.ObjectRef{Kind: "Cluster", Namespace: ml.Namespace, Name: ml.Name}.In(model.OnSupervisor("")))
 	if err != nil || !strings.Contains(d, "Conditions:") {
 		t.Errorf("%v: %s", err, d)
 	}
-	if _, err := live.YAML(t.Context(), ml, model.ObjectRef{Kind: "Secret", Namespace: "kube-system", Name: "x"}); err == nil {
+	if _, err := live.YAML(t.Context(), model.ObjectRef{Kind: "Secret", Namespace: "kube-system", Name: "x"}.In(model.InCluster("", ml))); err == nil {
 		t.Error("a Secret of a workload cluster was shown")
 	}
 }

@@ -49,7 +49,7 @@ func newSite(t *testing.T) *site {
 			Type: "LoadBalancer", Selector: map[string]string{"capv.vmware.com/cluster.name": "web", "capv.vmware.com/cluster.role": "controlplane"}, Ports: []model.ServicePort{{Name: "apiserver", Port: 6443}}}},
 		Workload: &model.Workload{NodesSource: ok, PodsSource: ok, BudgetsSource: ok, PodsOn: map[string]bool{}, HasPinniped: model.No},
 	}
-	s.sn = &model.Snapshot{At: now}
+	s.sn = &model.Snapshot{At: now, Supervisor: model.Supervisor{Context: "prod"}}
 	for _, r := range []string{"clusters", "machines", "virtualmachines", "vspheremachines", "endpoints", "machinedrainrules", "machinehealthchecks", "events", "clusterroles", "clusterregistryconfigs"} {
 		s.sn.Sources = append(s.sn.Sources, model.Source{Name: "supervisor/" + r, State: model.SourceOK, Live: true, Seen: now})
 	}
@@ -267,7 +267,7 @@ func newDraining(t *testing.T) *site {
 			Nodes: []model.Node{{Meta: model.Meta{Kind: "Node", Name: "web-cp-old"}, Unschedulable: true, Conditions: model.Conditions{{Type: "Ready", Status: "True"}}}},
 		},
 	}
-	w.sn = &model.Snapshot{At: now, Sources: []model.Source{
+	w.sn = &model.Snapshot{At: now, Supervisor: model.Supervisor{Context: "prod"}, Sources: []model.Source{
 		{Name: "supervisor/machines", State: model.SourceOK, Live: true, Seen: now},
 		{Name: "supervisor/machinedrainrules", State: model.SourceOK, Live: true, Seen: now},
 	}}
@@ -461,6 +461,18 @@ func wellFormed(t *testing.T, f *model.Finding) {
 		}
 		if strings.ContainsAny(c.Detail, "\n\x1b") {
 			t.Errorf("check %s is more than a line: %q", c.Name, c.Detail)
+		}
+	}
+	if f.Place.Kind == "" || f.Place.Supervisor != f.Subjects[0].Place.Supervisor {
+		t.Errorf("%s says not where it is: %+v", f.Signature, f.Place)
+	}
+	for _, s := range f.Subjects {
+		want := model.PlaceSupervisor
+		if s.Kind == "Node" || s.Kind == "Pod" {
+			want = model.PlaceCluster
+		}
+		if s.Place.Kind != want || s.Place.Supervisor != "prod" || want == model.PlaceCluster && !s.Place.Is(f.Cluster) {
+			t.Errorf("%s lives in %+v", s, s.Place)
 		}
 	}
 	if s, _ := ByID(f.Signature); reflect.TypeOf(f.Facts) != reflect.TypeOf(s.Facts()) {

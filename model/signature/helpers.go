@@ -112,18 +112,28 @@ func (v *view) checkPaused(m *model.Machine) model.Check {
 	return c
 }
 
-// References to the subjects of a finding.
+// References to the subjects of a finding: each says whether its object lives on the Supervisor or
+// inside the workload cluster.
 
-func machineRef(m *model.Machine) model.ObjectRef {
-	r := m.Ref()
-	if r.Kind == "" {
-		r.Kind = "Machine"
-	}
-	return r
+// onSupervisor refers to an object of the Supervisor.
+func (v *view) onSupervisor(kind, namespace, name string) model.ObjectRef {
+	return model.ObjectRef{Kind: kind, Namespace: namespace, Name: name, Place: v.sn.Supervisor.Place()}
 }
 
-func podRef(namespace, name string) model.ObjectRef {
-	return model.ObjectRef{Kind: "Pod", Namespace: namespace, Name: name}
+// inCluster refers to an object inside the workload cluster; one without a namespace, where that
+// is empty.
+func (v *view) inCluster(kind, namespace, name string) model.ObjectRef {
+	return model.ObjectRef{Kind: kind, Namespace: namespace, Name: name, Place: v.sn.Supervisor.Workload(v.c.Ref)}
+}
+
+func (v *view) machineRef(m *model.Machine) model.ObjectRef {
+	return v.onSupervisor("Machine", m.Namespace, m.Name)
+}
+
+func (v *view) nodeRef(name string) model.ObjectRef { return v.inCluster("Node", "", name) }
+
+func (v *view) podRef(namespace, name string) model.ObjectRef {
+	return v.inCluster("Pod", namespace, name)
 }
 
 // Words.

@@ -72,7 +72,7 @@ func (v *view) unhealthyFinding(m *model.Machine) (model.Finding, bool) {
 	facts := &MachineFacts{Machine: m.Name, Phase: m.Phase, WaitsFor: waits.Detail}
 	f := model.Finding{
 		Confidence: confidence, Severity: model.Warning,
-		Subjects: []model.ObjectRef{machineRef(m)}, Since: m.Created, Evidence: checks, Facts: facts,
+		Subjects: []model.ObjectRef{v.machineRef(m)}, Since: m.Created, Evidence: checks, Facts: facts,
 		Short: "Machine " + text.Clean(m.Phase), Summary: text.Clean(m.Name + " is " + m.Phase + ": " + text.Limit(wrong.Detail, 300)),
 	}
 	if m.ControlPlane {
@@ -89,7 +89,7 @@ func (v *view) unhealthyFinding(m *model.Machine) (model.Finding, bool) {
 		facts.NodeGone = n.name
 		f.Short, f.Since = "Node gone", n.since
 		f.Summary = text.Clean("the Node " + n.name + " was deleted while its Machine lives on")
-		f.Subjects = append(f.Subjects, model.ObjectRef{Kind: "Node", Name: n.name})
+		f.Subjects = append(f.Subjects, v.nodeRef(n.name))
 		f.Advice = append(f.Advice, "Find out who deleted the Node (its events; the cloud provider does when it cannot find the VM, or cannot log in to vCenter). If the VM lives, its kubelet registers again once it is restarted.")
 		if v.young(f.Since) {
 			f.Severity = model.Info

@@ -77,7 +77,7 @@ func findQuorumBlocks(v *view) []model.Finding {
 	facts := &QuorumFacts{Lost: checks[1].Verdict.Not()}
 	facts.Members, facts.Needed, facts.Alive, facts.Counted = q.numbers()
 	for _, r := range list {
-		f.Subjects = append(f.Subjects, machineRef(r.m))
+		f.Subjects = append(f.Subjects, v.machineRef(r.m))
 		facts.Refused = append(facts.Refused, r.m.Name)
 	}
 	f.Facts = facts

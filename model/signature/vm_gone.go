@@ -105,7 +105,7 @@ func (n *nodeView) goneFinding() (model.Finding, bool) {
 		Summary: text.Clean("node " + n.name + " is silent, and its VM may be gone: the Supervisor still shows it running"),
 	}
 	if vm != nil {
-		f.Subjects = append(f.Subjects, model.ObjectRef{Kind: "VirtualMachine", Namespace: vm.Namespace, Name: vm.Name})
+		f.Subjects = append(f.Subjects, v.onSupervisor("VirtualMachine", vm.Namespace, vm.Name))
 	}
 	if confidence == model.Confirmed {
 		f.Short = "VM gone"

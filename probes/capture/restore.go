@@ -83,7 +83,7 @@ func (d *Dump) captured(judge model.Judge) *model.Store {
 			s.Put(o)
 			continue
 		}
-		w := workloads[d.places[i]]
+		w := workloads[d.places[i].Cluster]
 		if w == nil {
 			continue // Nothing says how it was read.
 		}

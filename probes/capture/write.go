@@ -83,7 +83,7 @@ type writer struct {
 // choose makes the list of what is written.
 func (w *writer) choose() {
 	seen := map[recorded]bool{}
-	add := func(in model.ClusterRef, m *model.Meta) {
+	add := func(in model.Place, m *model.Meta) {
 		k := keyOf(in, m)
 		switch {
 		case seen[k]:
@@ -94,7 +94,7 @@ func (w *writer) choose() {
 		}
 		seen[k] = true
 	}
-	supervisor := func(o model.Object) { add(model.ClusterRef{}, o.GetMeta()) }
+	supervisor := func(o model.Object) { add(w.sn.Supervisor.Place(), o.GetMeta()) }
 	near := map[string]bool{} // namespaces of the chosen clusters.
 	for _, c := range w.sn.Clusters {
 		if w.o.Only(c.Ref) {
@@ -104,7 +104,7 @@ func (w *writer) choose() {
 	}
 	for _, c := range w.clusters {
 		parts(c, supervisor)
-		inside(c.Workload, func(m *model.Meta) { add(c.Ref, m) })
+		inside(c.Workload, func(m *model.Meta) { add(w.sn.Supervisor.Workload(c.Ref), m) })
 	}
 	for _, c := range w.sn.Clusters {
 		if !w.o.Only(c.Ref) && near[c.Ref.Namespace] {
@@ -291,7 +291,7 @@ func (w *writer) object(k recorded) error {
 	if err != nil {
 		return err
 	}
-	path := w.free(pathOf(w.redactRef(k.in), k.kind, w.redact(k.namespace), w.redact(k.name)))
+	path := w.free(pathOf(w.redactPlace(k.in), k.kind, w.redact(k.namespace), w.redact(k.name)))
 	if w.o.Redactor != nil {
 		u, err := p.unpack()
 		if err != nil {
@@ -349,6 +349,11 @@ func (w *writer) redact(s string) string {
 		return s
 	}
 	return w.o.Redactor.String(s)
+}
+
+func (w *writer) redactPlace(p model.Place) model.Place {
+	p.Cluster = w.redactRef(p.Cluster)
+	return p
 }
 
 func (w *writer) redactRef(r model.ClusterRef) model.ClusterRef {

@@ -29,9 +29,9 @@ func shown(kind string) (r schema.GroupVersionResource, namespaced, ok bool) {
 	return schema.GroupVersionResource{}, false, false
 }
 
-// YAML reads an object of a workload cluster live.
-func (l *Looker) YAML(ctx context.Context, cluster model.ClusterRef, ref model.ObjectRef) (string, error) {
-	u, _, err := l.get(ctx, cluster, ref)
+// YAML reads an object live, of the workload cluster in which the reference places it.
+func (l *Looker) YAML(ctx context.Context, ref model.ObjectRef) (string, error) {
+	u, _, err := l.get(ctx, ref)
 	if err != nil {
 		return "", err
 	}
@@ -42,9 +42,10 @@ func (l *Looker) YAML(ctx context.Context, cluster model.ClusterRef, ref model.O
 	return s, nil
 }
 
-// Describe reads an object of a workload cluster and its events live, in words.
-func (l *Looker) Describe(ctx context.Context, cluster model.ClusterRef, ref model.ObjectRef) (string, error) {
-	u, c, err := l.get(ctx, cluster, ref)
+// Describe reads an object and its events live, of the workload cluster in which the reference places
+// it, in words.
+func (l *Looker) Describe(ctx context.Context, ref model.ObjectRef) (string, error) {
+	u, c, err := l.get(ctx, ref)
 	if err != nil {
 		return "", err
 	}
@@ -58,7 +59,8 @@ func (l *Looker) Describe(ctx context.Context, cluster model.ClusterRef, ref mod
 	return describe.Text(u.Object, events, missing, l.config.Now()), nil
 }
 
-func (l *Looker) get(ctx context.Context, cluster model.ClusterRef, ref model.ObjectRef) (*unstructured.Unstructured, *client, error) {
+func (l *Looker) get(ctx context.Context, ref model.ObjectRef) (*unstructured.Unstructured, *client, error) {
+	cluster := ref.Place.Cluster
 	r, namespaced, ok := shown(ref.Kind)
 	if !ok {
 		return nil, nil, fmt.Errorf("cannot show %s of cluster %s: this kind is not looked at", ref, cluster)
