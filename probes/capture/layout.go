@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"vksmedic/model"
+	"vksmedic/probes/object"
 )
 
 // Where things stand in a capture:
@@ -80,8 +81,12 @@ func placeOfPath(file string) model.Place {
 	return model.InCluster("", model.ClusterRef{Namespace: ns, Name: name})
 }
 
-// resourceOf is the plural of a kind, as kubectl calls it.
+// resourceOf is the plural of a kind; of one that another infrastructure provider has, as kubectl
+// would make it.
 func resourceOf(kind string) string {
+	if k, ok := object.Named(kind); ok {
+		return k.Resource
+	}
 	k := strings.ToLower(kind)
 	switch {
 	case strings.HasSuffix(k, "s"):

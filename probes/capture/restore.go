@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"vksmedic/model"
+	"vksmedic/probes/object"
 )
 
 // taken is what makes a dump a capture: the documents that are none of a cluster's objects.
@@ -54,11 +55,8 @@ func decode(u map[string]any, into any) error {
 
 // loose says whether an object is of a workload cluster.
 func loose(o model.Object) bool {
-	switch o.(type) {
-	case *model.Node, *model.Pod, *model.Budget, *model.VolumeAttachment, *model.Namespace:
-		return true
-	}
-	return false
+	k, ok := object.Named(o.GetMeta().Kind)
+	return ok && k.Place == model.PlaceCluster
 }
 
 // captured puts a capture into a store: everything comes to where it was, sources too, so that

@@ -407,8 +407,8 @@ status:
 				t.Errorf("%s: %s holds a token", name, path)
 			}
 		}
-		for _, keep := range []string{"kept-secret-name", "kept-data-ref", "kept-raw", "kept-image", "kept-claim", "kept-message", "kept-line", `kept: "yes"`, "leftOut"} {
-			keep = strings.Replace(keep, "leftOut", leftOut, 1)
+		for _, keep := range []string{"kept-secret-name", "kept-data-ref", "kept-raw", "kept-image", "kept-claim", "kept-message", "kept-line", `kept: "yes"`, "object.LeftOut"} {
+			keep = strings.Replace(keep, "object.LeftOut", object.LeftOut, 1)
 			if !strings.Contains(all.String(), keep) {
 				t.Errorf("%s: %s is lost", name, keep)
 			}

@@ -29,7 +29,7 @@ func (b *board) open(c *Connection) {
 		s.DrainRulesServed = model.Unknown
 	})
 	for _, k := range kinds() {
-		if !k.byKind {
+		if !k.ByKind() {
 			b.waiting(k.source())
 		}
 	}

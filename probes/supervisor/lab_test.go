@@ -106,7 +106,7 @@ func TestLabChangesArriveWithoutAnotherList(t *testing.T) {
 	}
 	watched := 0
 	for _, k := range kinds() {
-		if !k.byKind {
+		if !k.ByKind() {
 			watched++
 		}
 	}

@@ -85,7 +85,7 @@ func (c *Connection) keepDiscovering(ctx context.Context, b *board) {
 			state, why := c.Explain(err, "ask what the API serves")
 			if !c.served.asked() {
 				for _, k := range kinds() {
-					if !k.byKind {
+					if !k.ByKind() {
 						b.trouble(k.source(), state, why)
 					}
 				}
@@ -115,7 +115,7 @@ func (c *Connection) keepDiscovering(ctx context.Context, b *board) {
 func (c *Connection) missing() bool {
 	return slices.ContainsFunc(kinds(), func(k kind) bool {
 		_, ok, _ := c.served.answer(k)
-		return !ok && !k.byKind
+		return !ok && !k.ByKind()
 	})
 }
 
@@ -127,13 +127,13 @@ func (c *Connection) watchKind(ctx context.Context, b *board, k kind) {
 		r, ok, known := c.served.answer(k)
 		if !ok {
 			switch {
-			case known && k.byKind:
-				b.replace(k.name, "", nil)
+			case known && k.ByKind():
+				b.replace(k.Name, "", nil)
 				b.remove(k.source())
 			case known:
-				b.replace(k.name, "", nil)
-				b.trouble(k.source(), model.SourceNotServed, fmt.Sprintf("%s does not serve %s", c.Server, k.resource))
-			case !k.byKind:
+				b.replace(k.Name, "", nil)
+				b.trouble(k.source(), model.SourceNotServed, fmt.Sprintf("%s does not serve %s", c.Server, k.Resource))
+			case !k.ByKind():
 				overdue := time.AfterFunc(c.opts.Deadline, func() {
 					b.overdue(k.source(), fmt.Sprintf("%s has not answered within %v; check the network or VPN, the dashboard goes on trying", c.Server, c.opts.Deadline))
 				})
@@ -165,12 +165,12 @@ func (c *Connection) watchResolved(ctx context.Context, b *board, r resolved) {
 		}
 	}()
 
-	if !c.opts.Restrict || !r.namespaced {
+	if !c.opts.Restrict || !r.Namespaced {
 		err := c.watcher(b, r, "").run(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		if !apierrors.IsForbidden(err) || !r.namespaced || len(c.Namespaces()) == 0 {
+		if !apierrors.IsForbidden(err) || !r.Namespaced || len(c.Namespaces()) == 0 {
 			c.refused(ctx, b, r, err)
 			return
 		}
@@ -182,7 +182,7 @@ func (c *Connection) watchResolved(ctx context.Context, b *board, r resolved) {
 func (c *Connection) refused(ctx context.Context, b *board, r resolved, err error) {
 	bell := c.again.listen()
 	if apierrors.IsNotFound(err) {
-		b.trouble(r.source(), model.SourceNotServed, fmt.Sprintf("%s does not serve %s", c.Server, r.resource))
+		b.trouble(r.source(), model.SourceNotServed, fmt.Sprintf("%s does not serve %s", c.Server, r.Resource))
 	} else {
 		b.trouble(r.source(), model.SourceForbidden, c.forbidden(r))
 	}
@@ -190,7 +190,7 @@ func (c *Connection) refused(ctx context.Context, b *board, r resolved, err erro
 }
 
 func (c *Connection) forbidden(r resolved) string {
-	if !r.namespaced {
+	if !r.Namespaced {
 		return fmt.Sprintf("user %s may not list and watch %s; ask for that right", c.User, r.what())
 	}
 	return fmt.Sprintf("user %s may not list and watch %s in all namespaces; ask for that right, or name your vSphere Namespaces with -n", c.User, r.what())
@@ -217,7 +217,7 @@ func (c *Connection) watchNamespaces(ctx context.Context, b *board, r resolved) 
 					bell := c.again.listen()
 					state, why := c.Explain(err, fmt.Sprintf("list and watch %s in namespace %s", r.what(), ns))
 					if apierrors.IsNotFound(err) {
-						state, why = model.SourceNotServed, fmt.Sprintf("%s does not serve %s", c.Server, r.resource)
+						state, why = model.SourceNotServed, fmt.Sprintf("%s does not serve %s", c.Server, r.Resource)
 					}
 					b.trouble(source, state, why)
 					sleep(ctx, refusedWait, bell)

@@ -7,27 +7,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 
 	"vksmedic/model"
 	"vksmedic/probes/describe"
+	"vksmedic/probes/object"
 )
-
-// shown are the kinds of a workload cluster that can be shown in full; Secrets are not.
-func shown(kind string) (r schema.GroupVersionResource, namespaced, ok bool) {
-	switch kind {
-	case "Node":
-		return gvr("", "nodes"), false, true
-	case "Pod":
-		return gvr("", "pods"), true, true
-	case "PodDisruptionBudget":
-		return gvr("policy", "poddisruptionbudgets"), true, true
-	case "VolumeAttachment":
-		return gvr("storage.k8s.io", "volumeattachments"), false, true
-	}
-	return schema.GroupVersionResource{}, false, false
-}
 
 // YAML reads an object live, of the workload cluster in which the reference places it.
 func (l *Looker) YAML(ctx context.Context, ref model.ObjectRef) (string, error) {
@@ -61,8 +46,8 @@ func (l *Looker) Describe(ctx context.Context, ref model.ObjectRef) (string, err
 
 func (l *Looker) get(ctx context.Context, ref model.ObjectRef) (*unstructured.Unstructured, *client, error) {
 	cluster := ref.Place.Cluster
-	r, namespaced, ok := shown(ref.Kind)
-	if !ok {
+	k, ok := object.Named(ref.Kind)
+	if !ok || k.Place != model.PlaceCluster { // Secrets are no kind that is looked at.
 		return nil, nil, fmt.Errorf("cannot show %s of cluster %s: this kind is not looked at", ref, cluster)
 	}
 	ctx, cancel := context.WithTimeout(ctx, l.config.Deadline)
@@ -71,8 +56,9 @@ func (l *Looker) get(ctx context.Context, ref model.ObjectRef) (*unstructured.Un
 	if err != nil {
 		return nil, nil, err
 	}
+	r := served(k)
 	var i dynamic.ResourceInterface = c.Resource(r)
-	if namespaced {
+	if k.Namespaced {
 		i = c.Resource(r).Namespace(ref.Namespace)
 	}
 	u, err := i.Get(ctx, ref.Name, metav1.GetOptions{})
