@@ -264,7 +264,7 @@ func livePicture(t *testing.T, path string) (*model.Snapshot, *capture.Recorder)
 		at = time.Date(2026, 11, 30, 3, 0, 0, 0, time.UTC)
 	}
 	for _, r := range append(signature.Requires(), "events", "virtualmachineimages", "machinehealthchecks") {
-		s.SetSource(model.Source{Name: "supervisor/" + r, State: model.SourceOK, Seen: at, Live: true})
+		s.SetSource(model.Source{Name: model.SupervisorSource(r, ""), State: model.SourceOK, Seen: at, Live: true})
 	}
 	for _, c := range dump.Clusters {
 		w := *c.Workload

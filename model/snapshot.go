@@ -87,7 +87,7 @@ func (s *Snapshot) In(namespaces []string) *Snapshot {
 }
 
 // Source returns the source of that name, or nil.
-func (s *Snapshot) Source(name string) *Source {
+func (s *Snapshot) Source(name SourceName) *Source {
 	for i := range s.Sources {
 		if s.Sources[i].Name == name {
 			return &s.Sources[i]

@@ -49,7 +49,7 @@ type Store struct {
 	captured bool
 
 	supervisor Supervisor
-	sources    map[string]Source
+	sources    map[SourceName]Source
 	all        rows
 	// placed are the rows that name their cluster; loose[namespace] are those that have to
 	// be joined through something else.
@@ -66,7 +66,7 @@ type Store struct {
 
 // NewStore makes an empty store.
 func NewStore(judge Judge) *Store {
-	return &Store{judge: judge, sources: map[string]Source{}, all: rows{}, placed: map[ClusterRef]rows{}, loose: map[string]rows{},
+	return &Store{judge: judge, sources: map[SourceName]Source{}, all: rows{}, placed: map[ClusterRef]rows{}, loose: map[string]rows{},
 		workloads: map[ClusterRef]*Workload{}, built: map[ClusterRef]*Cluster{}, dirty: map[ClusterRef]bool{}}
 }
 
@@ -104,7 +104,7 @@ func (s *Store) SetSource(v Source) {
 }
 
 // RemoveSource forgets a source.
-func (s *Store) RemoveSource(n string) {
+func (s *Store) RemoveSource(n SourceName) {
 	if _, ok := s.sources[n]; ok {
 		delete(s.sources, n)
 		s.allBad = true

@@ -123,7 +123,8 @@ func TestLabSteadyStateListsNothing(t *testing.T) {
 	}
 	wait("everything is watched and looked into", func() bool {
 		for _, s := range live.Latest().Sources {
-			if s.State != model.SourceOK || strings.HasPrefix(s.Name, "supervisor/") && s.Name != "supervisor/vks" && !s.Live {
+			_, _, watched := s.Name.Supervisor()
+			if s.State != model.SourceOK || watched && s.Name != model.SourceVKS && !s.Live {
 				return false
 			}
 		}
@@ -207,7 +208,7 @@ func BenchmarkWholePicture(b *testing.B) {
 func known(sn *model.Snapshot) bool {
 	n := 0
 	for _, s := range sn.Sources {
-		if strings.HasPrefix(s.Name, "supervisor/") {
+		if _, _, ok := s.Name.Supervisor(); ok {
 			if s.State == model.SourceWaiting {
 				return false
 			}

@@ -194,8 +194,6 @@ const (
 	slowest = time.Second / 2
 	// room is how many updates may wait; whoever has more waits.
 	room = 1024
-	// judgeSource is there only when judging itself failed.
-	judgeSource = "vksmedic/judge"
 )
 
 func newPump(ctx context.Context, config Config, judge model.Judge, observe func(*model.Snapshot)) *pump {
@@ -278,7 +276,7 @@ func (p *pump) apply(f func(*model.Store)) {
 func (p *pump) hand() {
 	began := time.Now()
 	if p.odd != "" {
-		p.store.SetSource(model.Source{Name: judgeSource, State: model.SourceNotUnderstood, Seen: p.config.Now(), Detail: p.odd})
+		p.store.SetSource(model.Source{Name: model.SourceJudge, State: model.SourceNotUnderstood, Seen: p.config.Now(), Detail: p.odd})
 		p.odd = ""
 	}
 	sn := p.store.Snapshot(p.config.Now())

@@ -41,15 +41,15 @@ func (s *sources) rows(m *Model, w int) []row {
 	for i := range all {
 		x := &all[i]
 		sign, style := m.sourceStyle(x.State)
-		cells[i] = []cell{{sign, style}, {clean(x.Name), nil}, {strings.ReplaceAll(string(x.State), "-", " "), style},
+		cells[i] = []cell{{sign, style}, {clean(string(x.Name)), nil}, {strings.ReplaceAll(string(x.State), "-", " "), style},
 			{sourceAge(*x, now), &m.styles.Muted}, {clean(x.Detail), &m.styles.Muted}}
 		measure(natural, cells[i])
 	}
 	widths := columnWidths(cols, natural, w-1)
 	var rows []row
 	for i := range all {
-		rows = append(rows, row{id: all[i].Name, draw: func() string { return drawRow(cols, widths, cells[i]) }})
-		if at := s.list.at; at == all[i].Name && width(clean(all[i].Detail)) > widths[4] {
+		rows = append(rows, row{id: string(all[i].Name), draw: func() string { return drawRow(cols, widths, cells[i]) }})
+		if at := s.list.at; at == string(all[i].Name) && width(clean(all[i].Detail)) > widths[4] {
 			for _, l := range wrap(clean(all[i].Detail), w-6) {
 				rows = append(rows, line("   "+m.styles.Muted.Render(l)))
 			}

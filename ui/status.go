@@ -148,7 +148,7 @@ func (m *Model) sourceStyle(s model.SourceState) (string, *styles.Style) {
 // worst first.
 func allSources(sn *model.Snapshot, now time.Time) []model.Source {
 	out := slices.Clone(sn.Sources)
-	have := make(map[string]bool, len(out))
+	have := make(map[model.SourceName]bool, len(out))
 	for i := range out {
 		have[out[i].Name] = true
 	}
@@ -169,13 +169,10 @@ func allSources(sn *model.Snapshot, now time.Time) []model.Source {
 		if d := cmp.Compare(b.Age(now), a.Age(now)); d != 0 && a.State != model.SourceOK {
 			return d
 		}
-		return strings.Compare(a.Name, b.Name)
+		return cmp.Compare(a.Name, b.Name)
 	})
 	return out
 }
-
-// loginSource is there while something is wrong with the engineer's own login.
-const loginSource = "supervisor/login"
 
 // sourcesLine says how fresh the picture is, worst first; :sources has all of it.
 func (m *Model) sourcesLine(w int) string {
@@ -191,7 +188,7 @@ func (m *Model) sourcesLine(w int) string {
 	var parts []string
 	put := func(style *styles.Style, s string) { parts = append(parts, style.Render(s)) }
 	top, bad, waiting := m.supervisorSources(now)
-	if m.snap.Source(loginSource) != nil {
+	if m.snap.Source(model.SourceLogin) != nil {
 		put(&st.Danger, "log in again")
 	}
 	switch {
@@ -221,7 +218,7 @@ func (m *Model) sourcesLine(w int) string {
 	}
 	s := strings.Join(parts, st.Muted.Render(" · "))
 	hint := ""
-	if len(bad) > 0 || m.snap.Source(loginSource) != nil {
+	if len(bad) > 0 || m.snap.Source(model.SourceLogin) != nil {
 		hint = st.Muted.Render("  :sources")
 	}
 	return cutEnd(s, max(0, w-width(hint))) + hint
@@ -241,7 +238,7 @@ func (m *Model) supervisorSources(now time.Time) (oldest time.Duration, bad []ba
 	firsts := map[model.SourceState]*model.Source{}
 	for i := range m.snap.Sources {
 		s := &m.snap.Sources[i]
-		if strings.HasPrefix(s.Name, "workload/") || s.Name == loginSource {
+		if _, _, inside := s.Name.Workload(); inside || s.Name == model.SourceLogin {
 			continue
 		}
 		switch s.State {
@@ -263,7 +260,7 @@ func (m *Model) supervisorSources(now time.Time) (oldest time.Duration, bad []ba
 		if n == 0 {
 			continue
 		}
-		words := strings.ReplaceAll(string(state), "-", " ") + ": " + strings.TrimPrefix(clean(firsts[state].Name), "supervisor/")
+		words := strings.ReplaceAll(string(state), "-", " ") + ": " + clean(firsts[state].Name.Short())
 		if n > 1 {
 			words += " +" + itoa(n-1)
 		}
@@ -295,7 +292,7 @@ func (m *Model) loginWords(w int) string {
 	if m.snap == nil {
 		return ""
 	}
-	s := m.snap.Source(loginSource)
+	s := m.snap.Source(model.SourceLogin)
 	if s == nil {
 		return ""
 	}

@@ -51,7 +51,7 @@ func newSite(t *testing.T) *site {
 	}
 	s.sn = &model.Snapshot{At: now, Supervisor: model.Supervisor{Context: "prod"}}
 	for _, r := range []string{"clusters", "machines", "virtualmachines", "vspheremachines", "endpoints", "machinedrainrules", "machinehealthchecks", "events", "clusterroles", "clusterregistryconfigs"} {
-		s.sn.Sources = append(s.sn.Sources, model.Source{Name: "supervisor/" + r, State: model.SourceOK, Live: true, Seen: now})
+		s.sn.Sources = append(s.sn.Sources, model.Source{Name: model.SupervisorSource(r, ""), State: model.SourceOK, Live: true, Seen: now})
 	}
 	eps := &model.Endpoints{Meta: model.Meta{Kind: "Endpoints", Namespace: "team-a", Name: cpService, Owners: []model.Owner{{Kind: "VirtualMachineService", Name: cpService}}},
 		Subsets: []model.EndpointSubset{{Ports: []model.ServicePort{{Name: "apiserver", Port: 6443}}}}}
@@ -201,7 +201,7 @@ func (s *site) event(vm, typ, reason, message string, last time.Duration) *site 
 
 func (s *site) source(name string, state model.SourceState, detail string) *site {
 	for i := range s.sn.Sources {
-		if s.sn.Sources[i].Name == "supervisor/"+name {
+		if s.sn.Sources[i].Name == model.SupervisorSource(name, "") {
 			s.sn.Sources[i].State, s.sn.Sources[i].Detail = state, detail
 		}
 	}

@@ -18,10 +18,10 @@ import (
 
 // source finds how a Supervisor resource was read for this cluster's namespace.
 func (v *view) source(resource string) *model.Source {
-	if s := v.sn.Source("supervisor/" + resource + "@" + v.c.Ref.Namespace); s != nil {
+	if s := v.sn.Source(model.SupervisorSource(resource, v.c.Ref.Namespace)); s != nil {
 		return s
 	}
-	return v.sn.Source("supervisor/" + resource)
+	return v.sn.Source(model.SupervisorSource(resource, ""))
 }
 
 // seen is when a Supervisor resource was last known to be up to date.

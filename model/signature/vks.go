@@ -29,7 +29,7 @@ func atLeast(version string, minor int) (yes, ok bool) {
 // always to be had, and the cause is the same elsewhere.
 func (v *view) checkVKS() model.Check {
 	c := model.Check{Name: "vks-version", Title: "VKS 3.3 or later", Weight: model.Supporting, Source: "VKS version", Verdict: model.Unknown}
-	if s := v.sn.Source("supervisor/vks"); s != nil {
+	if s := v.sn.Source(model.SourceVKS); s != nil {
 		c.Seen = s.Seen
 	}
 	sup := &v.sn.Supervisor

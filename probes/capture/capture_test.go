@@ -64,7 +64,7 @@ func troubles(d *Dump) map[string]string {
 	out := map[string]string{}
 	for _, s := range d.Sources {
 		if s.State == model.SourceNotUnderstood {
-			out[s.Name] = s.Detail
+			out[string(s.Name)] = s.Detail
 		}
 	}
 	return out

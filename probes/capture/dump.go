@@ -46,7 +46,7 @@ func newDump(path string) *Dump {
 
 func (d *Dump) notUnderstood(file, why string) {
 	d.Sources = append(d.Sources, model.Source{
-		Name: sourceName(file), State: model.SourceNotUnderstood, Detail: text.Limit(text.Clean(why), 400),
+		Name: model.FileSource(text.Clean(file)), State: model.SourceNotUnderstood, Detail: text.Limit(text.Clean(why), 400),
 	})
 }
 
@@ -88,7 +88,7 @@ func (d *Dump) done(ctx context.Context) (*Dump, error) {
 	if d.taken.index != nil && !d.taken.index.At.IsZero() {
 		d.NewestTime = d.taken.index.At
 	}
-	s := model.Source{Name: dumpSource, State: model.SourceOK, Seen: d.NewestTime}
+	s := model.Source{Name: model.SourceDump, State: model.SourceOK, Seen: d.NewestTime}
 	if len(d.Objects) == 0 {
 		s.Detail = "no object in it is one that is looked at"
 	}
@@ -97,9 +97,6 @@ func (d *Dump) done(ctx context.Context) (*Dump, error) {
 	d.Sources = append([]model.Source{s}, d.Sources...)
 	return d, nil
 }
-
-// dumpSource is the source that stands for all of a dump.
-const dumpSource = "dump"
 
 // Store puts the dump's objects into a store.
 func (d *Dump) Store(judge model.Judge) *model.Store {

@@ -68,7 +68,7 @@ func (d *Dump) captured(judge model.Judge) *model.Store {
 		s.SetSource(src.in())
 	}
 	for _, src := range d.Sources {
-		if src.Name != dumpSource {
+		if src.Name != model.SourceDump {
 			s.SetSource(src)
 		}
 	}

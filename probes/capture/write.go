@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"strings"
 	"time"
 
 	"sigs.k8s.io/yaml"
@@ -236,24 +235,15 @@ func (w *writer) index() indexDoc {
 	}
 	d.Missing = append(d.Missing, w.missing...)
 	for _, s := range w.sn.Sources {
-		if ref, inside := clusterOfSource(s.Name); inside && !w.o.Only(ref) {
+		if ref, _, inside := s.Name.Workload(); inside && !w.o.Only(ref) {
 			continue
 		}
 		d.Sources = append(d.Sources, sourceOut(s))
 		if s.State != model.SourceOK && s.State != model.SourceNotServed {
-			d.Missing = append(d.Missing, missingDoc{What: s.Name, Why: string(s.State) + ", " + s.Detail})
+			d.Missing = append(d.Missing, missingDoc{What: string(s.Name), Why: string(s.State) + ", " + s.Detail})
 		}
 	}
 	return d
-}
-
-// clusterOfSource is the workload cluster that a source is in.
-func clusterOfSource(name string) (model.ClusterRef, bool) {
-	parts := strings.Split(name, "/")
-	if len(parts) != 4 || parts[0] != workloadFolder {
-		return model.ClusterRef{}, false
-	}
-	return model.ClusterRef{Namespace: parts[1], Name: parts[2]}, true
 }
 
 // all writes everything.

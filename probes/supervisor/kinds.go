@@ -22,8 +22,10 @@ func kinds() []kind {
 	return out
 }
 
-// source is the source that stands for a kind.
-func (k kind) source() string { return "supervisor/" + k.Resource }
+// source is the source that stands for a kind, in a namespace or, where that is empty, in all of them.
+func (k kind) source(namespace string) model.SourceName {
+	return model.SupervisorSource(k.Resource, namespace)
+}
 
 // kindNamed is the watched kind of that name.
 func kindNamed(name string) (kind, bool) {

@@ -38,17 +38,14 @@ type watcher struct {
 	b         *board
 	r         resolved
 	namespace string // empty: everywhere.
-	source    string
+	source    model.SourceName
 
 	version string // resourceVersion to go on from; empty: list first.
 	wait    backoff
 }
 
 func (c *Connection) watcher(b *board, r resolved, namespace string) *watcher {
-	w := &watcher{c: c, b: b, r: r, namespace: namespace, source: r.source(), wait: backoff{random: c.opts.Random}}
-	if namespace != "" {
-		w.source += "@" + namespace
-	}
+	w := &watcher{c: c, b: b, r: r, namespace: namespace, source: r.source(namespace), wait: backoff{random: c.opts.Random}}
 	return w
 }
 

@@ -41,8 +41,8 @@ func look(ctx context.Context, c *client, ref model.ClusterRef, pointed []string
 		w.Sightings, w.HasPinniped, w.NamespaceLabels = before.Sightings, before.HasPinniped, before.NamespaceLabels
 	}
 	at := now()
-	w.NodesSource = okay(ref, "nodes", at)
-	w.PodsSource, w.BudgetsSource = okay(ref, "pods", at), okay(ref, "budgets", at)
+	w.NodesSource = okay(ref, model.PartNodes, at)
+	w.PodsSource, w.BudgetsSource = okay(ref, model.PartPods, at), okay(ref, model.PartBudgets, at)
 	for _, n := range nodes {
 		w.Nodes = append(w.Nodes, *n)
 	}
@@ -222,12 +222,8 @@ func served(k object.Kind) schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: k.Groups[0], Version: k.Versions[0], Resource: k.Resource}
 }
 
-func sourceName(ref model.ClusterRef, part string) string {
-	return "workload/" + ref.Namespace + "/" + ref.Name + "/" + part
-}
-
 func okay(ref model.ClusterRef, part string, at time.Time) model.Source {
-	return model.Source{Name: sourceName(ref, part), State: model.SourceOK, Seen: at}
+	return model.Source{Name: model.WorkloadSource(ref, part), State: model.SourceOK, Seen: at}
 }
 
 // troubled marks a source whose part of the look failed.
@@ -261,8 +257,8 @@ func failed(ref model.ClusterRef, before *model.Workload, state model.SourceStat
 		c := *before
 		w = &c
 	}
-	for part, s := range map[string]*model.Source{"nodes": &w.NodesSource, "pods": &w.PodsSource, "budgets": &w.BudgetsSource} {
-		s.Name, s.Detail, s.State = sourceName(ref, part), why, state
+	for part, s := range map[string]*model.Source{model.PartNodes: &w.NodesSource, model.PartPods: &w.PodsSource, model.PartBudgets: &w.BudgetsSource} {
+		s.Name, s.Detail, s.State = model.WorkloadSource(ref, part), why, state
 		if !s.Seen.IsZero() {
 			s.State = model.SourceStale
 		}

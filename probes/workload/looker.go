@@ -408,8 +408,8 @@ func (l *Looker) pace(t *target) time.Duration {
 func forget(sink Sink, ref model.ClusterRef) {
 	sink.Update(func(s *model.Store) {
 		s.SetWorkload(ref, nil)
-		for _, part := range []string{"nodes", "pods", "budgets"} {
-			s.RemoveSource(sourceName(ref, part))
+		for _, part := range []string{model.PartNodes, model.PartPods, model.PartBudgets} {
+			s.RemoveSource(model.WorkloadSource(ref, part))
 		}
 	})
 }
