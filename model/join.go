@@ -64,12 +64,11 @@ func (s *Store) joinLoose(c *Cluster) {
 			}
 		}
 	})
-	byName := func(a, b Object) int { return strings.Compare(a.GetMeta().Name, b.GetMeta().Name) }
-	slices.SortFunc(c.Templates, func(a, b *InfraTemplate) int { return byName(a, b) })
-	slices.SortFunc(c.VMs, func(a, b *VirtualMachine) int { return byName(a, b) })
-	slices.SortFunc(c.Services, func(a, b *VirtualMachineService) int { return byName(a, b) })
-	slices.SortFunc(c.InfraMachines, func(a, b *InfraMachine) int { return byName(a, b) })
-	slices.SortFunc(c.Endpoints, func(a, b *Endpoints) int { return byName(a, b) })
+	byName(c.Templates)
+	byName(c.VMs)
+	byName(c.Services)
+	byName(c.InfraMachines)
+	byName(c.Endpoints)
 	slices.SortStableFunc(c.Events, func(a, b *Event) int { return a.Last.Compare(b.Last) })
 }
 

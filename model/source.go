@@ -48,11 +48,10 @@ const (
 // SupervisorSource names what is read of a resource of the Supervisor, such as machines: in a
 // namespace, or in all of them where that is empty.
 func SupervisorSource(resource, namespace string) SourceName {
-	n := supervisorFolder + resource
-	if namespace != "" {
-		n += "@" + namespace
+	if namespace == "" {
+		return SourceName(supervisorFolder + resource)
 	}
-	return SourceName(n)
+	return SourceName(supervisorFolder + resource + "@" + namespace)
 }
 
 // The parts of a workload cluster that have a source each.

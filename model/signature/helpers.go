@@ -18,10 +18,19 @@ import (
 
 // source finds how a Supervisor resource was read for this cluster's namespace.
 func (v *view) source(resource string) *model.Source {
-	if s := v.sn.Source(model.SupervisorSource(resource, v.c.Ref.Namespace)); s != nil {
+	s, known := v.sources[resource]
+	if known {
 		return s
 	}
-	return v.sn.Source(model.SupervisorSource(resource, ""))
+	s = v.sn.Source(model.SupervisorSource(resource, v.c.Ref.Namespace))
+	if s == nil {
+		s = v.sn.Source(model.SupervisorSource(resource, ""))
+	}
+	if v.sources == nil {
+		v.sources = map[string]*model.Source{}
+	}
+	v.sources[resource] = s
+	return s
 }
 
 // seen is when a Supervisor resource was last known to be up to date.

@@ -101,6 +101,7 @@ type view struct {
 	// review is the earliest moment at which time alone changes a judgement.
 	review time.Time
 
+	sources    map[string]*model.Source // of the Supervisor, by resource, as they were asked for.
 	drains     []*draining
 	drainsRead bool
 

@@ -85,16 +85,7 @@ func (d *Dump) captured(judge model.Judge) *model.Store {
 		if w == nil {
 			continue // Nothing says how it was read.
 		}
-		switch v := o.(type) {
-		case *model.Node:
-			w.Nodes = append(w.Nodes, *v)
-		case *model.Pod:
-			w.Pods = append(w.Pods, *v)
-		case *model.Budget:
-			w.Budgets = append(w.Budgets, *v)
-		case *model.VolumeAttachment:
-			w.Attachments = append(w.Attachments, *v)
-		}
+		w.Add(o)
 	}
 	for ref, w := range workloads {
 		order(w)

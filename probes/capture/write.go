@@ -102,47 +102,15 @@ func (w *writer) choose() {
 		}
 	}
 	for _, c := range w.clusters {
-		parts(c, supervisor)
-		inside(c.Workload, func(m *model.Meta) { add(w.sn.Supervisor.Workload(c.Ref), m) })
+		c.Parts(supervisor)
+		c.Workload.Parts(func(o model.Object) { add(w.sn.Supervisor.Workload(c.Ref), o.GetMeta()) })
 	}
 	for _, c := range w.sn.Clusters {
 		if !w.o.Only(c.Ref) && near[c.Ref.Namespace] {
 			neighbour(c, supervisor)
 		}
 	}
-	each(w.sn.Images, supervisor)
-	each(w.sn.Roles, supervisor)
-	each(w.sn.NodeConfigs, supervisor)
-}
-
-func each[T model.Object](list []T, visit func(model.Object)) {
-	for _, o := range list {
-		visit(o)
-	}
-}
-
-// parts visits what a cluster is made of on the Supervisor.
-func parts(c *model.Cluster, visit func(model.Object)) {
-	if c.Object != nil {
-		visit(c.Object)
-	}
-	if c.ControlPlane != nil {
-		visit(c.ControlPlane)
-	}
-	if c.InfraCluster != nil {
-		visit(c.InfraCluster)
-	}
-	each(c.Deployments, visit)
-	each(c.Sets, visit)
-	each(c.HealthChecks, visit)
-	each(c.DrainRules, visit)
-	each(c.Templates, visit)
-	each(c.Machines, visit)
-	each(c.InfraMachines, visit)
-	each(c.VMs, visit)
-	each(c.Services, visit)
-	each(c.Endpoints, visit)
-	each(c.Events, visit)
+	w.sn.GeneralObjects(supervisor)
 }
 
 // neighbour visits as little of a cluster as shows that it is there: a drain rule reaches it too.
@@ -154,22 +122,6 @@ func neighbour(c *model.Cluster, visit func(model.Object)) {
 		visit(c.Machines[0])
 	case c.ControlPlane != nil:
 		visit(c.ControlPlane)
-	}
-}
-
-// inside visits the objects of a workload cluster.
-func inside(w *model.Workload, visit func(*model.Meta)) {
-	for i := range w.Nodes {
-		visit(&w.Nodes[i].Meta)
-	}
-	for i := range w.Pods {
-		visit(&w.Pods[i].Meta)
-	}
-	for i := range w.Budgets {
-		visit(&w.Budgets[i].Meta)
-	}
-	for i := range w.Attachments {
-		visit(&w.Attachments[i].Meta)
 	}
 }
 
