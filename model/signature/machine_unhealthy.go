@@ -98,7 +98,7 @@ func (v *view) unhealthyFinding(m *model.Machine) (model.Finding, bool) {
 		f.Advice = append(f.Advice, "Look at what it waits for: "+waits.Detail+".")
 	}
 	if m.ControlPlane {
-		f.Advice = append(f.Advice, "Quorum: "+v.quorum().words()+".")
+		f.Advice = append(f.Advice, "Quorum: "+v.quorum().Words()+".")
 	}
 	if why := v.pausedAnywhere(m); why != "" {
 		f.Advice = append([]string{why + ": nothing goes on until it is resumed."}, f.Advice...)
@@ -209,7 +209,7 @@ func (v *view) checkRemediated(m *model.Machine) model.Check {
 		return c
 	}
 	c.Verdict, c.Detail = model.Yes, text.Clean(o.Reason+": "+text.Limit(o.Message, 300))
-	if _, refused := refusal(o); refused || m.SkipRemediate {
+	if _, refused := lifecycle.Refusal(o); refused || m.SkipRemediate {
 		c.Verdict = model.No
 	}
 	return c

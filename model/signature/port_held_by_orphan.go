@@ -333,7 +333,7 @@ func (x *orphanView) advice(f *OrphanFacts) []string {
 		out = []string{"Read the log first: " + x.settle() + "."}
 	}
 	if x.comp.Static {
-		out = append(out, "Quorum: "+x.v.quorum().words()+". Work on one control plane node at a time.")
+		out = append(out, "Quorum: "+x.v.quorum().Words()+". Work on one control plane node at a time.")
 	}
 	return out
 }
