@@ -1,6 +1,9 @@
 package model
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Verdict is the answer of one check: yes, no, or unknown and why.
 type Verdict string
@@ -142,6 +145,9 @@ type Link struct {
 	Signature string    `json:"signature"`
 	Subject   ObjectRef `json:"subject"`
 }
+
+// About says whether an object is among its subjects.
+func (f *Finding) About(ref ObjectRef) bool { return slices.ContainsFunc(f.Subjects, ref.Same) }
 
 // Link is how other findings name this one.
 func (f *Finding) Link() Link {

@@ -64,6 +64,20 @@ func TestPlaces(t *testing.T) {
 		t.Error("only a cluster is a cluster")
 	}
 	ref := model.ObjectRef{Kind: "Node", Name: "n"}
+	other := model.Supervisor{Context: "the same one, by another kubeconfig"}
+	f := model.Finding{Subjects: []model.ObjectRef{ref.In(sv.Workload(web))}}
+	for _, c := range []struct {
+		ref  model.ObjectRef
+		want bool
+	}{
+		{ref, true}, {ref.In(sv.Workload(web)), true}, {ref.In(other.Workload(web)), true},
+		{ref.In(sv.Place()), false}, {ref.In(sv.Workload(model.ClusterRef{Namespace: "team-a", Name: "api"})), false},
+		{model.ObjectRef{Kind: "Node", Name: "m"}, false}, {model.ObjectRef{Kind: "Machine", Name: "n"}, false},
+	} {
+		if f.About(c.ref) != c.want {
+			t.Errorf("about %s in %s: %v, want %v", c.ref, c.ref.Place, !c.want, c.want)
+		}
+	}
 	if ref.In(sv.Workload(web)) == ref.In(sv.Place()) || ref.In(sv.Place()).In(model.Place{}) != ref {
 		t.Error("the place is part of a reference")
 	}

@@ -39,6 +39,16 @@ func (r ObjectRef) In(p Place) ObjectRef {
 	return r
 }
 
+// Same says whether both name one object, under whatever name the Supervisor is known. A reference
+// without a place, as a row gives it, is the same as one with a place by its names alone.
+func (r ObjectRef) Same(o ObjectRef) bool {
+	if r.Place.Kind != "" && o.Place.Kind != "" {
+		r.Place.Supervisor, o.Place.Supervisor = "", ""
+		return r == o
+	}
+	return r.In(Place{}) == o.In(Place{})
+}
+
 // String is "Kind namespace/name".
 func (r ObjectRef) String() string {
 	if r.Namespace == "" {

@@ -226,7 +226,7 @@ func (r *Runner) Begin(ctx context.Context, f *model.Finding) (*Walk, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot tell which Supervisor this is: %w", err)
 	}
-	t, err := r.pin(ctx, f.Subjects[0])
+	t, err := r.pin(ctx, f.Subjects[0].In(model.Place{}))
 	if err != nil {
 		return nil, err
 	}

@@ -203,7 +203,7 @@ func (v *clusterView) machineCells(m *Model, c *model.Cluster, x *model.Machine,
 	var worst *model.Finding
 	for i := range c.Findings {
 		f := &c.Findings[i]
-		if slices.Contains(f.Subjects, x.Ref()) && (worst == nil || f.Severity.Rank() < worst.Severity.Rank()) {
+		if f.About(x.Ref()) && (worst == nil || f.Severity.Rank() < worst.Severity.Rank()) {
 			worst = f
 			sign, signStyle = m.severity(f.Severity)
 		}
