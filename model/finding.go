@@ -1,6 +1,9 @@
 package model
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Verdict is the answer of one check: yes, no, or unknown and why.
 type Verdict string
@@ -113,9 +116,12 @@ type Finding struct {
 	Signature  string // id, as the README lists them; other programs read it.
 	Confidence Confidence
 	Severity   Severity
-	Cluster    ClusterRef
-	Subjects   []ObjectRef
-	Summary    string // one line.
+	// Place is what it is about: a workload cluster, named by Cluster too, or the Supervisor as a
+	// whole. Where its subjects live stands in each of them.
+	Place    Place
+	Cluster  ClusterRef
+	Subjects []ObjectRef
+	Summary  string // one line.
 	// Short is what fits in the fleet's table, such as "agent blocks drain".
 	Short string
 	// KB is the number of the public article about it, empty where there is none.
@@ -138,6 +144,9 @@ type Link struct {
 	Signature string    `json:"signature"`
 	Subject   ObjectRef `json:"subject"`
 }
+
+// About says whether an object is among its subjects.
+func (f *Finding) About(ref ObjectRef) bool { return slices.ContainsFunc(f.Subjects, ref.Same) }
 
 // Link is how other findings name this one.
 func (f *Finding) Link() Link {

@@ -172,7 +172,7 @@ func machineCells(f *frame, c *model.Cluster, x *model.Machine) []widget.Cell {
 	var worst *model.Finding
 	for i := range c.Findings {
 		found := &c.Findings[i]
-		if slices.Contains(found.Subjects, x.Ref()) && (worst == nil || found.Severity.Rank() < worst.Severity.Rank()) {
+		if found.About(x.Ref()) && (worst == nil || found.Severity.Rank() < worst.Severity.Rank()) {
 			worst = found
 			sign, signStyle = severity(st, found.Severity)
 		}

@@ -35,7 +35,7 @@ func meta(kind, ns, name string, age time.Duration) model.Meta {
 	return model.Meta{APIVersion: "cluster.x-k8s.io/v1beta2", Kind: kind, Namespace: ns, Name: name, UID: kind + name, Created: ago(age)}
 }
 
-func okSource(name string, age time.Duration) model.Source {
+func okSource(name model.SourceName, age time.Duration) model.Source {
 	return model.Source{Name: name, State: model.SourceOK, Seen: ago(age)}
 }
 
@@ -50,7 +50,7 @@ func well(ns, name, version string) *model.Cluster {
 			Version: version, OldestVersion: version, Replicas: replicas(3, 3, 3)},
 		Deployments: []*model.MachineDeployment{{Meta: meta("MachineDeployment", ns, name+"-md-0", 90*24*time.Hour), Cluster: name,
 			Version: version, Replicas: replicas(5, 5, 5)}},
-		Workload: &model.Workload{NodesSource: okSource("workload/"+ref.String()+"/nodes", 40*time.Second)},
+		Workload: &model.Workload{NodesSource: okSource(model.WorkloadSource(ref, model.PartNodes), 40*time.Second)},
 	}
 	for i := range 3 {
 		c.Machines = append(c.Machines, machine(ns, name, fmt.Sprintf("%s-cp-%s", name, []string{"9wq4m", "b2xnz", "x7k2p"}[i]), version, true, i))
@@ -211,7 +211,7 @@ func picture() *model.Snapshot {
 		sn.Clusters = append(sn.Clusters, well("team-e", fmt.Sprintf("app-%02d", i+1), "v1.32.1"))
 	}
 	for _, r := range []string{"clusters", "kubeadmcontrolplanes", "machinedeployments", "machines", "machinedrainrules", "virtualmachines", "virtualmachineservices", "endpoints"} {
-		sn.Sources = append(sn.Sources, model.Source{Name: "supervisor/" + r, State: model.SourceOK, Live: true, Seen: ago(time.Second)})
+		sn.Sources = append(sn.Sources, model.Source{Name: model.SupervisorSource(r, ""), State: model.SourceOK, Live: true, Seen: ago(time.Second)})
 	}
 	sn.Sources = append(sn.Sources,
 		model.Source{Name: "supervisor/vks", State: model.SourceForbidden, Detail: "ana@vsphere.local may not get packageinstalls.packaging.carvel.dev in vmware-system-vkg; ask for get on them"},

@@ -293,8 +293,8 @@ func knownAge(sn *model.Snapshot, c *model.Cluster, now time.Time) string {
 
 // aboutMachines says whether a source of the Supervisor is one that a cluster's line in
 // the fleet rests on.
-func aboutMachines(source, namespace string) bool {
-	name, in, _ := strings.Cut(strings.TrimPrefix(source, "supervisor/"), "@")
+func aboutMachines(source model.SourceName, namespace string) bool {
+	name, in, _ := source.Supervisor()
 	if in != "" && in != namespace {
 		return false
 	}
@@ -459,14 +459,14 @@ func noClusters(f *frame, narrowed []string) []string {
 		case model.SourceWaiting:
 			waiting++
 		case model.SourceOK:
-			seen = seen || f.snap.Dump || strings.HasPrefix(x.Name, "supervisor/clusters")
+			seen = seen || f.snap.Dump || x.Name.Of("clusters")
 		case model.SourceStale, model.SourceForbidden, model.SourceUnreachable, model.SourceNotServed, model.SourceNotUnderstood:
 			i := slices.IndexFunc(troubles, func(t *trouble) bool { return t.state == x.State && t.detail == x.Detail })
 			if i < 0 {
 				troubles = append(troubles, &trouble{state: x.State, detail: x.Detail})
 				i = len(troubles) - 1
 			}
-			troubles[i].names = append(troubles[i].names, clean(strings.TrimPrefix(x.Name, "supervisor/")))
+			troubles[i].names = append(troubles[i].names, clean(x.Name.Short()))
 		}
 	}
 	first := "   no clusters can be seen here"

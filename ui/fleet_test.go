@@ -17,7 +17,7 @@ import (
 func TestAgeOfWhatIsKnown(t *testing.T) {
 	inside := model.Source{Name: "workload/team-a/web/nodes", State: model.SourceOK, Seen: ago(3 * time.Second)}
 	c := &model.Cluster{Ref: model.ClusterRef{Namespace: "team-a", Name: "web"}, Workload: &model.Workload{NodesSource: inside}}
-	stale := func(name string) model.Source {
+	stale := func(name model.SourceName) model.Source {
 		return model.Source{Name: name, State: model.SourceStale, Seen: ago(4 * time.Minute)}
 	}
 	for _, x := range []struct {

@@ -403,7 +403,7 @@ func TestHostileText(t *testing.T) {
 	x0.Conditions.New = append(x0.Conditions.New, model.Condition{Type: evil, Status: evil, Reason: evil, Message: evil})
 	c.VMs[2].Host, c.VMs[2].PowerState = evil, evil
 	c.Object.Class, c.Object.Version = evil, evil
-	sn.Sources[0] = model.Source{Name: evil, State: model.SourceUnreachable, Detail: evil}
+	sn.Sources[0] = model.Source{Name: model.SourceName(evil), State: model.SourceUnreachable, Detail: evil}
 	sn.Supervisor.VKS = evil
 	logs := make(chan LogLine, 1)
 	logs <- LogLine{At: clock(), Level: evil, Text: evil}

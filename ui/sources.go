@@ -40,14 +40,14 @@ func sourceRows(f *frame, selected string) rowList {
 	for i := range all {
 		x := &all[i]
 		sign, style := sourceStyle(st, x.State)
-		table.Add(widget.Cell{Text: sign, Style: style}, widget.Cell{Text: clean(x.Name)}, widget.Cell{Text: stateName(x.State), Style: style},
+		table.Add(widget.Cell{Text: sign, Style: style}, widget.Cell{Text: clean(string(x.Name))}, widget.Cell{Text: stateName(x.State), Style: style},
 			widget.Cell{Text: sourceAge(*x, f.now), Style: &st.Muted}, widget.Cell{Text: clean(x.Detail), Style: &st.Muted})
 	}
 	room := table.Fit(f.w - 1)[4]
 	var rows rowList
 	for i := range all {
-		rows = append(rows, row{id: all[i].Name, draw: func() string { return table.Row(i) }})
-		if detail := clean(all[i].Detail); selected == all[i].Name && widget.Width(detail) > room {
+		rows = append(rows, row{id: string(all[i].Name), draw: func() string { return table.Row(i) }})
+		if detail := clean(all[i].Detail); selected == string(all[i].Name) && widget.Width(detail) > room {
 			for _, l := range widget.Wrap(detail, f.w-6) {
 				rows = append(rows, line("   "+st.Muted.Render(l)))
 			}
@@ -130,7 +130,7 @@ func sourceStyle(st *styles.Styles, s model.SourceState) (string, *styles.Style)
 // worst first.
 func allSources(sn *model.Snapshot, now time.Time) []model.Source {
 	out := slices.Clone(sn.Sources)
-	have := make(map[string]bool, len(out))
+	have := make(map[model.SourceName]bool, len(out))
 	for i := range out {
 		have[out[i].Name] = true
 	}
@@ -151,7 +151,7 @@ func allSources(sn *model.Snapshot, now time.Time) []model.Source {
 		if d := cmp.Compare(b.Age(now), a.Age(now)); d != 0 && a.State != model.SourceOK {
 			return d
 		}
-		return strings.Compare(a.Name, b.Name)
+		return cmp.Compare(a.Name, b.Name)
 	})
 	return out
 }
@@ -170,7 +170,7 @@ func supervisorSources(sn *model.Snapshot, now time.Time) (oldest time.Duration,
 	firsts := map[model.SourceState]*model.Source{}
 	for i := range sn.Sources {
 		s := &sn.Sources[i]
-		if strings.HasPrefix(s.Name, "workload/") || s.Name == loginSource {
+		if _, _, inside := s.Name.Workload(); inside || s.Name == model.SourceLogin {
 			continue
 		}
 		switch s.State {
@@ -192,7 +192,7 @@ func supervisorSources(sn *model.Snapshot, now time.Time) (oldest time.Duration,
 		if n == 0 {
 			continue
 		}
-		words := stateName(state) + ": " + strings.TrimPrefix(clean(firsts[state].Name), "supervisor/")
+		words := stateName(state) + ": " + clean(firsts[state].Name.Short())
 		if n > 1 {
 			words += " +" + itoa(n-1)
 		}

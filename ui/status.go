@@ -107,9 +107,6 @@ func vks(f *frame) string {
 	return "VKS ?"
 }
 
-// loginSource is there while something is wrong with the engineer's own login.
-const loginSource = "supervisor/login"
-
 // sourcesLine says how fresh the picture is, worst first; :sources has all of it.
 func sourcesLine(f *frame) string {
 	st := f.styles
@@ -124,7 +121,7 @@ func sourcesLine(f *frame) string {
 	var parts []string
 	put := func(style *styles.Style, s string) { parts = append(parts, style.Render(s)) }
 	top, bad, waiting := supervisorSources(f.snap, now)
-	if f.snap.Source(loginSource) != nil {
+	if f.snap.Source(model.SourceLogin) != nil {
 		put(&st.Danger, "log in again")
 	}
 	switch {
@@ -154,7 +151,7 @@ func sourcesLine(f *frame) string {
 	}
 	s := strings.Join(parts, st.Muted.Render(" · "))
 	hint := ""
-	if len(bad) > 0 || f.snap.Source(loginSource) != nil {
+	if len(bad) > 0 || f.snap.Source(model.SourceLogin) != nil {
 		hint = st.Muted.Render("  :sources")
 	}
 	return widget.CutEnd(s, max(0, f.w-widget.Width(hint))) + hint
@@ -165,7 +162,7 @@ func loginWords(f *frame) string {
 	if f.snap == nil {
 		return ""
 	}
-	s := f.snap.Source(loginSource)
+	s := f.snap.Source(model.SourceLogin)
 	if s == nil {
 		return ""
 	}

@@ -84,7 +84,7 @@ func (x *draining) agentFinding() (model.Finding, bool) {
 		Since: x.since(), Evidence: checks, Facts: facts,
 	}
 	for _, a := range x.agents {
-		f.Subjects = append(f.Subjects, podRef(a.Namespace, a.Name))
+		f.Subjects = append(f.Subjects, x.v.podRef(a.Namespace, a.Name))
 	}
 	f.Summary = x.agentSummary(facts, confidence, pass)
 	f.Advice = x.agentAdvice(pass)

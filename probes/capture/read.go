@@ -294,6 +294,3 @@ func (b *bounded) Read(p []byte) (int, error) {
 	b.left -= int64(n)
 	return n, err //nolint:wrapcheck // io.EOF has to stay what it is.
 }
-
-// sourceName is how a file is called among the sources.
-func sourceName(file string) string { return "file/" + text.Clean(file) }

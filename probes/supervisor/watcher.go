@@ -38,17 +38,14 @@ type watcher struct {
 	b         *board
 	r         resolved
 	namespace string // empty: everywhere.
-	source    string
+	source    model.SourceName
 
 	version string // resourceVersion to go on from; empty: list first.
 	wait    backoff
 }
 
 func (c *Connection) watcher(b *board, r resolved, namespace string) *watcher {
-	w := &watcher{c: c, b: b, r: r, namespace: namespace, source: r.source(), wait: backoff{random: c.opts.Random}}
-	if namespace != "" {
-		w.source += "@" + namespace
-	}
+	w := &watcher{c: c, b: b, r: r, namespace: namespace, source: r.source(namespace), wait: backoff{random: c.opts.Random}}
 	return w
 }
 
@@ -115,14 +112,14 @@ func (w *watcher) list(ctx context.Context) error {
 		return err
 	}
 	w.version = version
-	w.b.replace(w.r.name, w.namespace, rows)
+	w.b.replace(w.r.Name, w.namespace, rows)
 	w.b.fresh(w.source, false)
 	return nil
 }
 
 // pages reads the whole list, limit objects at a time (0: all at once).
 func (w *watcher) pages(ctx context.Context, limit int64) (rows []model.Object, version string, err error) {
-	opts := metav1.ListOptions{Limit: limit, FieldSelector: w.r.fields}
+	opts := metav1.ListOptions{Limit: limit, FieldSelector: w.r.Fields}
 	for {
 		list, err := w.page(ctx, opts)
 		if err != nil {
@@ -157,7 +154,7 @@ func (w *watcher) row(u *unstructured.Unstructured) model.Object {
 		w.c.opts.Log.Warn("an object is not understood", "source", w.source, "error", err.Error())
 		return nil
 	}
-	if w.r.keep != nil && !w.r.keep(row) {
+	if w.r.Keep != nil && !w.r.Keep(row) {
 		return nil
 	}
 	if c, ok := row.(*model.ClusterObject); ok {
@@ -175,7 +172,7 @@ func (w *watcher) watch(ctx context.Context) error {
 	defer cancel()
 	life := int64((watchLife + time.Duration(w.c.opts.Random()*float64(watchLife))).Seconds())
 	slow := time.AfterFunc(openLimit, cancel)
-	changes, err := w.client().Watch(ctx, metav1.ListOptions{ResourceVersion: w.version, FieldSelector: w.r.fields, AllowWatchBookmarks: true, TimeoutSeconds: &life})
+	changes, err := w.client().Watch(ctx, metav1.ListOptions{ResourceVersion: w.version, FieldSelector: w.r.Fields, AllowWatchBookmarks: true, TimeoutSeconds: &life})
 	if !slow.Stop() {
 		if err == nil {
 			changes.Stop()
@@ -230,7 +227,7 @@ func (w *watcher) take(e watch.Event) {
 
 func (w *watcher) change(t watch.EventType, u *unstructured.Unstructured) {
 	row := w.row(u)
-	ref := model.ObjectRef{Kind: w.r.name, Namespace: u.GetNamespace(), Name: u.GetName()}
+	ref := model.ObjectRef{Kind: w.r.Name, Namespace: u.GetNamespace(), Name: u.GetName()}
 	w.b.sink.Update(func(s *model.Store) {
 		if t == watch.Deleted || row == nil {
 			s.Delete(ref)

@@ -46,7 +46,7 @@ func (l *Looker) connect(ctx context.Context, ref model.ClusterRef) (*client, er
 	}
 	c, err := newClient(config, l.config.Log)
 	if err == nil && l.config.Keep != nil {
-		c.keep = func(u map[string]any) { l.config.Keep(ref, u) }
+		c.keep = func(u map[string]any) { l.config.Keep(model.InCluster(l.config.Supervisor, ref), u) }
 	}
 	return c, err
 }

@@ -49,7 +49,9 @@ type Config struct {
 	Before func(model.ClusterRef) *model.Workload
 	// Keep is handed every object whole that a look reads, before the sink is told of its row; nil
 	// for nobody. It must not change or keep the object, and is called from several goroutines.
-	Keep func(in model.ClusterRef, object map[string]any)
+	Keep func(in model.Place, object map[string]any)
+	// Supervisor is the name under which places name the Supervisor.
+	Supervisor string
 	// Log takes what API servers have to say besides; nil for nowhere.
 	Log *slog.Logger
 	// Now is the clock; nil for time.Now.
@@ -68,7 +70,7 @@ type Looker struct {
 	mu       sync.Mutex
 	judged   map[model.ClusterRef]judged
 	wanted   map[model.ClusterRef]need
-	attended model.ClusterRef
+	attended model.Place
 	again    bool
 	targets  map[model.ClusterRef]*target
 }
@@ -142,11 +144,11 @@ type judged struct {
 	need    need
 }
 
-// Attend has one cluster looked at closely, because it is open on the screen; the zero
-// value ends that.
-func (l *Looker) Attend(ref model.ClusterRef) {
+// Attend has one cluster looked at closely, because it is open on the screen; a place that is no
+// cluster ends that.
+func (l *Looker) Attend(p model.Place) {
 	l.mu.Lock()
-	l.attended = ref
+	l.attended = p
 	l.mu.Unlock()
 	l.stir()
 }
@@ -243,7 +245,7 @@ func (l *Looker) plan() (gone []model.ClusterRef) {
 			t = &target{ref: ref, next: now, known: l.remembered(ref)}
 			l.targets[ref] = t
 		}
-		near := n.near || ref == l.attended || t.known != nil && len(t.known.PodsOn) > 0
+		near := n.near || l.attended.Is(ref) || t.known != nil && len(t.known.PodsOn) > 0
 		if l.again || near && !t.near || !slices.Equal(n.nodes, t.need.nodes) {
 			t.next = now
 		}
@@ -378,7 +380,7 @@ func (l *Looker) finish(sink Sink, r result) {
 		t.fails = 0
 	}
 	t.known = w
-	t.near = t.need.near || r.ref == l.attended || len(w.PodsOn) > 0
+	t.near = t.need.near || l.attended.Is(r.ref) || len(w.PodsOn) > 0
 	t.next = l.config.Now().Add(l.pace(t))
 	l.mu.Unlock()
 	sink.Update(func(s *model.Store) {
@@ -416,8 +418,8 @@ func (l *Looker) pace(t *target) time.Duration {
 func forget(sink Sink, ref model.ClusterRef) {
 	sink.Update(func(s *model.Store) {
 		s.SetWorkload(ref, nil)
-		for _, part := range []string{"nodes", "pods", "budgets"} {
-			s.RemoveSource(sourceName(ref, part))
+		for _, part := range []string{model.PartNodes, model.PartPods, model.PartBudgets} {
+			s.RemoveSource(model.WorkloadSource(ref, part))
 		}
 	})
 }

@@ -77,7 +77,7 @@ func (p *program) dashboard(ctx context.Context) error {
 	runner, commands := newRunner(conn, live, articles, where.ReadOnly)
 	captures := captures{tool: p.tool(), conn: conn, config: config, live: live, judge: p.judge()}
 	err = ui.Run(ctx, ui.Options{
-		In: p.In, Out: p.Out, Where: where, Capture: captures.take, Snapshots: live.Snapshots(), Refresh: live.Refresh, Attend: attend(live),
+		In: p.In, Out: p.Out, Where: where, Capture: captures.take, Snapshots: live.Snapshots(), Refresh: live.Refresh, Attend: live.Attend,
 		Reader: liveReader{live}, Wizard: wizard{runner}, Address: addresses(articles), Commands: commands, Log: logs.Lines(), Now: time.Now,
 	})
 	cancel()

@@ -61,7 +61,7 @@ func printJSON(w io.Writer, sn *model.Snapshot, o Options) error {
 	}
 	for _, s := range sn.Sources {
 		out.Sources = append(out.Sources, sourceJSON{
-			Name: text.Clean(s.Name), State: state(s.State), Age: age(s, sn.At), Detail: text.Clean(s.Detail),
+			Name: text.Clean(string(s.Name)), State: state(s.State), Age: age(s, sn.At), Detail: text.Clean(s.Detail),
 		})
 	}
 	e := json.NewEncoder(w)
