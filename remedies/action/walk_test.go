@@ -34,7 +34,7 @@ func TestWalkOfGeneralActions(t *testing.T) {
 	r := walk.NewRunner(walk.Config{Sites: sup.Sites(map[model.ClusterRef]*fakeapi.API{cluster: inside}), Articles: articles, Registry: action.Registry(),
 		Actions: action.All(), Guards: action.Guards(), Context: "lab", Server: "https://api.test", Who: "ana", Host: "laptop", JournalDir: t.TempDir(),
 		Now: func() time.Time { return now }})
-	f := &model.Finding{Signature: signature.MachineDeletionStalled, Cluster: cluster, Subjects: []model.ObjectRef{{Kind: "Machine", Namespace: "team-a", Name: "web-1"}},
+	f := &model.Finding{Signature: signature.MachineDeletionStalled, Cluster: cluster, Subjects: []model.ObjectRef{{Kind: "Machine", Namespace: "team-a", Name: "web-1", Place: model.OnSupervisor("prod")}},
 		Facts: &signature.DeletionFacts{Machine: "web-1"}}
 	w, err := r.Begin(t.Context(), f, "all-general-actions")
 	if err != nil {

@@ -148,7 +148,7 @@ func (l *testLab) stage(t *testing.T, namespace string) *model.Finding {
 func findingIn(namespace string) *model.Finding {
 	return &model.Finding{Signature: "kube-cert-agent-blocks-drain", KB: "410900",
 		Cluster:  model.ClusterRef{Namespace: namespace, Name: "old"},
-		Subjects: []model.ObjectRef{{Kind: "Machine", Namespace: namespace, Name: "old-x7k2p"}},
+		Subjects: []model.ObjectRef{{Kind: "Machine", Namespace: namespace, Name: "old-x7k2p", Place: model.OnSupervisor("prod")}},
 		Summary:  "the agent blocks the drain",
 		Facts: &signature.AgentFacts{Machine: "old-x7k2p", Node: "old-x7k2p", Namespaces: []string{"pinniped-concierge"},
 			Values: map[string][]string{"pinniped-concierge": {"v3"}}}}

@@ -361,7 +361,7 @@ func (e *engineer) remoteFault(p *process, write bool) remoteFault {
 }
 
 func toyFinding() *model.Finding {
-	return &model.Finding{Signature: "toy", Cluster: toyHome, Subjects: []model.ObjectRef{{Kind: "Widget", Namespace: toyHome.Namespace, Name: "target"}},
+	return &model.Finding{Signature: "toy", Cluster: toyHome, Subjects: []model.ObjectRef{{Kind: "Widget", Namespace: toyHome.Namespace, Name: "target", Place: model.OnSupervisor("toy")}},
 		Summary: "a toy", Facts: &toyFacts{Name: "target"}}
 }
 

@@ -353,14 +353,16 @@ func (r *Runner) closed(w *Walk) {
 // pin reads the finding's first subject live, where it lives, so that another object of that
 // name is never taken for it.
 func (r *Runner) pin(ctx context.Context, f *model.Finding) (remedies.Target, error) {
-	ref := f.Subjects[0]
-	t := remedies.Target{Ref: ref, Place: placeOf(ref, f.Cluster)}
+	t, err := targetOf(f)
+	if err != nil {
+		return t, err
+	}
 	u, err := r.target(ctx, &t)
 	if err != nil {
-		return t, fmt.Errorf("cannot read %s on %s: %w", ref, t.Place, err)
+		return t, fmt.Errorf("cannot read %s on %s: %w", t.Ref, t.Place, err)
 	}
 	if u == nil {
-		return t, remedies.Tell(remedies.ErrOver, ref.String()+" is gone already; there is nothing to mend")
+		return t, remedies.Tell(remedies.ErrOver, t.Ref.String()+" is gone already; there is nothing to mend")
 	}
 	t.UID = string(u.GetUID())
 	return t, nil
