@@ -39,7 +39,7 @@ func (w *until) look(ctx context.Context) (remedies.Progress, error) {
 		if err != nil {
 			return remedies.Progress{}, err
 		}
-		w.o, w.uid = o, knownUID(w.s, o)
+		w.o, w.uid = o, knownUID(ctx, w.s, o)
 	}
 	live, err := w.o.live(ctx, w.s)
 	if err != nil {
@@ -61,7 +61,7 @@ func (w *until) look(ctx context.Context) (remedies.Progress, error) {
 
 // knownUID is the uid of the object that is meant, where the walk knows it: its target, or what
 // it wrote to.
-func knownUID(s *remedies.Scene, o *spot) string {
+func knownUID(ctx context.Context, s *remedies.Scene, o *spot) string {
 	for i := len(s.Made) - 1; i >= 0; i-- {
 		if e, ok := s.Made[i].Effect.(*effect.Object); ok && e.At == o.at && e.Group == o.gvr.Group && e.Ref() == o.ref() {
 			if uid := s.Made[i].Receipt.UID; uid != "" {
@@ -70,10 +70,24 @@ func knownUID(s *remedies.Scene, o *spot) string {
 			return e.UID
 		}
 	}
-	if t := &s.Target; t.Ref == o.ref() && t.Place.Kind == o.at.Kind && (o.at.Kind == model.PlaceSupervisor || t.Place.Cluster == o.at.Cluster) {
-		return t.UID
+	if isTarget(ctx, s, o) {
+		return s.Target.UID
 	}
 	return ""
+}
+
+// isTarget says whether an object is what the walk is about. A target names no group: on the
+// Supervisor it is the one that the kind is known by, inside a cluster the core group.
+func isTarget(ctx context.Context, s *remedies.Scene, o *spot) bool {
+	t := &s.Target
+	if t.Ref != o.ref() || t.Place.Kind != o.at.Kind {
+		return false
+	}
+	if o.at.Kind == model.PlaceCluster {
+		return t.Place.Cluster == o.at.Cluster && o.gvr.Group == ""
+	}
+	gvr, _, served, err := s.Sites.Supervisor.ResourceFor(ctx, t.Ref.Kind)
+	return err == nil && served && gvr.Group == o.gvr.Group
 }
 
 // gone is about the object that was meant at first: another one of its name does not count.

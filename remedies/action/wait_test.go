@@ -162,6 +162,17 @@ func TestGoneIsKnownByTheFirstUID(t *testing.T) {
 	}
 }
 
+// Another API's object of the same kind and name is not the walk's target.
+func TestGoneIsNotToldByAnotherGroup(t *testing.T) {
+	x := newSite(t)
+	x.sup.ServeResource(fakeapi.Resource{Group: "example.com", Versions: []string{"v1"}, Name: "machines", Kind: "Machine", Namespaced: true})
+	x.sup.Put("kubectl", fakeapi.Object("example.com/v1", "Machine", "team-a", "web-1"))
+	w := watchUntil(x.s, &kb.Until{Object: kb.Object{Group: "example.com", Kind: "Machine", Name: "web-1"}, Gone: true})
+	if p := x.look(w); p.Done {
+		t.Errorf("%+v", p)
+	}
+}
+
 // What the walk made is known by the uid of the answer, also after a restart.
 func TestGoneIsKnownByTheReceipt(t *testing.T) {
 	x := newSite(t)
