@@ -80,7 +80,7 @@ func knownUID(ctx context.Context, s *remedies.Scene, o *spot) string {
 // Supervisor it is the one that the kind is known by, inside a cluster the core group.
 func isTarget(ctx context.Context, s *remedies.Scene, o *spot) bool {
 	t := &s.Target
-	if t.Ref != o.ref() || t.Place.Kind != o.at.Kind {
+	if !t.Ref.In(o.at).Same(o.ref().In(o.at)) || t.Place.Kind != o.at.Kind {
 		return false
 	}
 	if o.at.Kind == model.PlaceCluster {
