@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -284,10 +285,11 @@ func (s *script) Answer(_ context.Context, id, text string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.answers = append(s.answers, id+": "+text)
-	s.view.Ask = nil
 	if s.answer != nil {
 		return s.answer(s)
 	}
+	s.view.Ask = nil
+	s.enter(s)
 	return nil
 }
 
@@ -311,6 +313,9 @@ func (s *script) Enter(ctx context.Context) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.view.Ask != nil {
+		return errors.New("the step has a question")
+	}
 	if s.enter != nil {
 		s.enter(s)
 	}

@@ -77,7 +77,9 @@ type Walk interface {
 	// another. It writes nothing and blocks until ctx ends.
 	Watch(ctx context.Context, changed func()) error
 	// Answer answers the question with this id, the one of View: with the id of an option,
-	// or with what was typed. After that the step is entered again.
+	// or with what was typed. Then it does the reading of the step again, as Enter does. A
+	// method that cannot go on before a question is answered fails and leaves it in View; so
+	// does Answer when another question comes up.
 	Answer(ctx context.Context, id, text string) error
 	// Apply changes something: exactly what the preview with this token showed.
 	Apply(ctx context.Context, token, typed string) error

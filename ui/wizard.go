@@ -61,6 +61,7 @@ type wizardMsg struct {
 	progress *remedies.Progress
 	news     <-chan remedies.Progress
 	changes  <-chan struct{}
+	answered string // id of a question.
 	err      error
 }
 
@@ -237,7 +238,7 @@ func (w *wizard) byHand(m *Model) tea.Cmd {
 func (w *wizard) answer(m *Model, id, answer string) tea.Cmd {
 	ctx, walk := m.ctx, w.walk
 	w.busy, w.failed = "answering …", ""
-	return w.guard("answering", didAnswer, func() wizardMsg { return wizardMsg{err: walk.Answer(ctx, id, answer)} })
+	return w.guard("answering", didAnswer, func() wizardMsg { return wizardMsg{answered: id, err: walk.Answer(ctx, id, answer)} })
 }
 
 // follow watches a wait, or a change that was applied, until it is over.
@@ -310,13 +311,15 @@ func (w *wizard) got(m *Model, msg wizardMsg) tea.Cmd {
 		return w.leaveLater(m)
 	}
 	w.refresh()
-	if msg.err != nil && !canceled {
+	// A question that came up is drawn as one; what failed is only that it has no answer yet.
+	asked := w.view.Ask != nil && (msg.did != didAnswer || w.view.Ask.ID != msg.answered)
+	if msg.err != nil && !canceled && !asked {
 		w.failed = msg.err.Error()
 		w.off = 0
 	}
 	switch msg.did {
-	case didEnter:
-		if msg.err == nil {
+	case didEnter, didAnswer:
+		if msg.err == nil && !w.following {
 			w.entered = w.stepID()
 			if s := w.step(); s != nil && s.Kind == remedies.StepWait && !over(s.State) {
 				return w.follow(m)
@@ -330,10 +333,6 @@ func (w *wizard) got(m *Model, msg wizardMsg) tea.Cmd {
 		if msg.err == nil {
 			w.off = 0
 			return w.follow(m)
-		}
-	case didAnswer:
-		if msg.err == nil && !w.following && w.view.Ask == nil && w.entered != "" {
-			return w.enter(m)
 		}
 	case didFollow, didByHand, didBegin, didProgress, didWatch, didChanged:
 	}

@@ -238,6 +238,9 @@ func TestQuestion(t *testing.T) {
 		Options: []remedies.Option{{ID: "yes", Title: "Yes, go on"}, {ID: "no", Title: "No"}}}
 	d := walked(t, s)
 	wants(t, d, "The host key of 10.10.5.7 is not known.", "SHA256:abcdef", "● Yes, go on", "enter answer the question")
+	if strings.Contains(d.screen(), "the step has a question") {
+		t.Errorf("a question is drawn as a failure\n%s", d.screen())
+	}
 	d.keys("j", "enter")
 	if !slices.Equal(s.answers, []string{"q1: no"}) {
 		t.Fatalf("answered %q", s.answers)
@@ -258,6 +261,32 @@ func TestQuestion(t *testing.T) {
 	}
 	d.keys("esc")
 	wants(t, d, "no MachineDrainRule lets it pass")
+}
+
+// TestQuestionAfterQuestion: an answer may bring up the next one, and a wait goes on after the last.
+func TestQuestionAfterQuestion(t *testing.T) {
+	s := rescue()
+	s.goTo(3)
+	s.view.Ask = &remedies.Ask{ID: "key", Question: "Is the host key right?", Options: []remedies.Option{{ID: "yes", Title: "Yes"}}}
+	s.answer = func(s *script) error {
+		if s.view.Ask.ID == "key" {
+			s.view.Ask = &remedies.Ask{ID: "sudo", Question: "The password of sudo", Secret: true}
+			return errors.New("the step has a question")
+		}
+		s.view.Ask = nil
+		return nil
+	}
+	d := walked(t, s)
+	d.keys("enter")
+	wants(t, d, "The password of sudo")
+	if strings.Contains(d.screen(), "the step has a question") {
+		t.Errorf("a question is drawn as a failure\n%s", d.screen())
+	}
+	d.keys("enter", "x", "enter")
+	wants(t, d, "the rule is there and matches", "enter goes on")
+	if !slices.Equal(s.answers, []string{"key: yes", "sudo: x"}) {
+		t.Errorf("answered %q", s.answers)
+	}
 }
 
 // TestSecretAnswer is nowhere but in the answer.
