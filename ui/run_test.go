@@ -459,6 +459,7 @@ func TestHostileText(t *testing.T) {
 func TestResizeWhileDrawing(t *testing.T) {
 	ch := make(chan *model.Snapshot)
 	stop := make(chan struct{})
+	sn := picture()
 	var wg sync.WaitGroup
 	wg.Add(1)
 	go func() {
@@ -467,7 +468,7 @@ func TestResizeWhileDrawing(t *testing.T) {
 			select {
 			case <-stop:
 				return
-			case ch <- picture():
+			case ch <- func() *model.Snapshot { x := *sn; return &x }():
 			}
 		}
 	}()

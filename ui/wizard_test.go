@@ -10,6 +10,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"vksmedic/model"
 	"vksmedic/model/signature"
 	"vksmedic/remedies"
 	"vksmedic/ui/styles"
@@ -18,8 +19,13 @@ import (
 // walked opens the wizard of team-a/web, with what its walk says by s.
 func walked(t *testing.T, s *script) *desk {
 	t.Helper()
+	return walkedIn(t, picture(), s)
+}
+
+func walkedIn(t *testing.T, sn *model.Snapshot, s *script) *desk {
+	t.Helper()
 	d := newDesk(t, 120, 40, Options{Wizard: s})
-	d.send(snapshotMsg{picture()})
+	d.send(snapshotMsg{sn})
 	d.keys("enter", "enter", "enter")
 	return d
 }
@@ -423,6 +429,7 @@ func TestWatchThatFails(t *testing.T) {
 
 // TestNoStepIsADeadEnd: in every state of every kind of step a key leads on, or to another look.
 func TestNoStepIsADeadEnd(t *testing.T) {
+	sn := picture()
 	states := []remedies.StepState{remedies.StatePending, remedies.StateCurrent, remedies.StateDone, remedies.StateByHand, remedies.StateSkipped, remedies.StateFailed, remedies.StateUndone, remedies.StateUnsure, remedies.StateUnchecked}
 	for _, kind := range []remedies.StepKind{remedies.StepLook, remedies.StepChoose, remedies.StepChange, remedies.StepWait, remedies.StepManual} {
 		for _, state := range states {
@@ -440,7 +447,7 @@ func TestNoStepIsADeadEnd(t *testing.T) {
 						}
 						return err
 					}
-					d := walked(t, s)
+					d := walkedIn(t, sn, s)
 					at := string(kind) + " " + string(state) + " " + name
 					offered := map[string]bool{}
 					for _, b := range d.m.bindingsNow() {
