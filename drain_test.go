@@ -42,6 +42,7 @@ func TestDrain(t *testing.T) {
 		test func(*testing.T, *labtest.Lab)
 	}{
 		{"budget is named as the blocker and never as the agent", testBudgetOnly},
+		{"an own article is walked by keys", testOwnArticle},
 		{"viewer is refused in words before anything is tried", testViewer},
 		{"read-only refuses whoever it is", testReadOnly},
 		{"keys typed ahead apply nothing", testTypedAhead},
