@@ -105,7 +105,7 @@ func newSim(seed int64, tw twist) *sim {
 	s.do(fakeapi.Request{Verb: "create", Resource: toyRoles, Name: "operator", Body: map[string]any{"apiVersion": "toy.vksmedic/v1", "kind": "ToyRole",
 		"metadata": map[string]any{"name": "operator"}, "rules": map[string]any{"verbs": []any{"get", "patch"}}}})
 	for i, name := range []string{"anna", "ben"} {
-		e := &engineer{s: s, name: name, disk: newMemDisk(), lease: rand.New(rand.NewSource(seed*7 + int64(i))), bad: []int{0, 4, 12}[s.rng.Intn(3)]}
+		e := &engineer{s: s, name: name, disk: newMemDisk(), lease: rand.New(rand.NewSource(seed*7 + int64(i))), bad: []int{0, 5, 15}[s.rng.Intn(3)]}
 		e.start()
 		s.who = append(s.who, e)
 	}
@@ -415,7 +415,7 @@ func (e *engineer) gone() {
 
 // world is what happens around the engineers.
 func (s *sim) world() {
-	if s.rng.Intn(3) > 0 {
+	if s.rng.Intn(4) > 0 {
 		return
 	}
 	names := []string{"one-a", "one-b", "left", "right", "other", "shared", "e-a", "e-b", "junk", "by-hand"}
@@ -527,6 +527,9 @@ func (e *engineer) pick(ctx context.Context) (string, error) {
 		return "answer", w.Answer(ctx, v.Ask.ID, "yes")
 	}
 	n := rng.Intn(100)
+	if rng.Intn(10) < 7 {
+		n = e.sensible(&v)
+	}
 	switch {
 	case n < 25:
 		return "enter", w.Enter(ctx)
@@ -567,9 +570,33 @@ func (e *engineer) pick(ctx context.Context) (string, error) {
 		look, cancel := context.WithTimeout(ctx, time.Duration(31+rng.Intn(60))*time.Second)
 		defer cancel()
 		return "watch", w.Watch(look, func() {})
+	case n < 99:
+		return "watch-short", w.Watch(canceled(ctx), func() {})
 	}
 	e.proc.kill()
 	return "kill", nil
+}
+
+func canceled(ctx context.Context) context.Context {
+	ctx, cancel := context.WithCancel(ctx)
+	cancel()
+	return ctx
+}
+
+// sensible is what most people would do next, as a number for pick.
+func (e *engineer) sensible(v *remedies.View) int {
+	st := v.Steps[v.Current]
+	switch {
+	case v.Preview != nil && v.Preview.Done != "", v.Choice != nil, v.Preview == nil && over(st.State):
+		return 60
+	case v.Preview != nil && v.Preview.Blocked == "":
+		return 30
+	case st.Kind == remedies.StepManual && v.Commands != nil:
+		return 83
+	case st.Kind == remedies.StepWait && v.Progress != nil:
+		return 95
+	}
+	return 0
 }
 
 func (e *engineer) pickWalk(ctx context.Context) (string, error) {
@@ -581,12 +608,12 @@ func (e *engineer) pickWalk(ctx context.Context) (string, error) {
 	switch {
 	case n < 6:
 		return "pending", perr
-	case n < 12 && len(pend) > 0:
+	case n < 9 && len(pend) > 0:
 		return "forget", r.Forget(pend[rng.Intn(len(pend))].ID)
-	case n < 35 && len(pend) > 0:
+	case n < 45 && len(pend) > 0:
 		e.walk, err = r.Resume(ctx, pend[rng.Intn(len(pend))].ID)
 		return "resume", err
-	case n < 50:
+	case n < 65:
 		live, gerr := e.s.do(fakeapi.Request{Verb: "get", Resource: toyRoles, Name: "operator"})
 		if gerr != nil {
 			return "pending", gerr
@@ -690,7 +717,13 @@ func (e *engineer) check() {
 		return
 	}
 	if live, again := dump(w.st), dump(got); live != again {
-		e.s.fail(disagreement, "the journal says\n%s\nand the walk is\n%s", again, live)
+		var b strings.Builder
+		for _, l := range remedies.Diff(again, live) {
+			if l.Sign != ' ' {
+				fmt.Fprintf(&b, "\n%c %s", l.Sign, l.Text)
+			}
+		}
+		e.s.fail(disagreement, "what the journal says (-) is not what the walk is (+):%s", b.String())
 	}
 }
 
@@ -1114,6 +1147,9 @@ func (y *tally) add(s *sim) {
 	for k, n := range s.counts {
 		y.counts[k] += n
 	}
+	if os.Getenv("VKSMEDIC_SEED") != "" {
+		fmt.Println(s.String())
+	}
 	if len(s.found) > 0 && len(y.bad) < 3 {
 		y.bad = append(y.bad, s.String())
 	}
@@ -1182,7 +1218,7 @@ func TestRandomWalks(t *testing.T) {
 	for _, bad := range y.bad {
 		t.Errorf("%s", bad)
 	}
-	if len(seeds) < 1000 {
+	if os.Getenv("VKSMEDIC_WALKS") == "" {
 		return
 	}
 	y.print(t)

@@ -549,20 +549,23 @@ func (w *Walk) Undo(ctx context.Context) error {
 func (w *Walk) goToUndo(ctx context.Context, undo *kb.Step) error {
 	_, at := w.art.Step(undo.ID)
 	w.mu.Lock()
-	listed, name := w.st.steps[at].listed, ""
+	to, name := &w.st.steps[at], ""
 	for _, a := range w.st.stands("") {
 		if w.art.Steps[a.at.step].Undo == undo.ID {
 			name = w.st.steps[a.at.step].items[a.at.item].name
 		}
 	}
+	listed := to.listed
+	known := listed && (undo.Each == "" || slices.ContainsFunc(to.items, func(it itemState) bool { return it.name == name }))
 	w.mu.Unlock()
-	if !listed {
-		names, err := w.itemsOf(ctx, undo)
-		if err != nil {
-			return err
-		}
-		if !slices.Contains(names, name) { // it is not among them any more, and was changed all the same.
-			names = append(names, name)
+	if !known { // what was changed counts, also where the list does not have it any more.
+		names := []string{name}
+		if !listed {
+			now, err := w.itemsOf(ctx, undo)
+			if err != nil {
+				return err
+			}
+			names = append(now, name)
 		}
 		if err := w.record(&entry{Kind: entryItems, Step: undo.ID, Items: names}); err != nil {
 			return err
