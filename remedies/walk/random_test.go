@@ -466,7 +466,18 @@ func (s *sim) world() {
 	names := []string{"one-a", "one-b", "left", "right", "other", "shared", "e-a", "e-b", "junk", "by-hand"}
 	name := names[s.rng.Intn(len(names))]
 	op := ""
-	switch s.rng.Intn(9) {
+	switch s.rng.Intn(10) {
+	case 9:
+		op = "colleague-crowd" // so many that the server files the oldest together.
+		for i := range 11 {
+			time.Sleep(time.Second)
+			live, err := s.do(fakeapi.Request{Verb: "get", Name: name})
+			if err != nil {
+				break
+			}
+			_ = unstructured.SetNestedField(live.Object, "x", "metadata", "labels", "crowd-"+strconv.Itoa(i))
+			_, _ = s.do(fakeapi.Request{Verb: "update", Name: name, Body: live.Object, Manager: "crowd-" + strconv.Itoa(i)})
+		}
 	case 0:
 		op = "colleague-create"
 		_, _ = s.do(fakeapi.Request{Verb: "create", Name: name, Body: toyWidget(name, []string{"ours", "theirs"}[s.rng.Intn(2)])})
@@ -1284,7 +1295,7 @@ func (y *tally) print(t *testing.T) {
 	t.Helper()
 	want := []string{}
 	for _, op := range []string{"enter", "choose", "next", "back", "apply", "apply-old", "by-hand", "undo", "leave", "resume", "forget", "restore", "answer",
-		"follow", "watch", "kill", "die", "finish", "begin", "pending", "time", "colleague-create", "colleague-update", "colleague-delete", "colleague-remote", "controller", "quorum", "things"} {
+		"follow", "watch", "kill", "die", "finish", "begin", "pending", "time", "colleague-create", "colleague-update", "colleague-crowd", "colleague-delete", "colleague-remote", "controller", "quorum", "things"} {
 		want = append(want, "op "+op)
 	}
 	for _, f := range fakeapi.WriteFaults() {
