@@ -86,6 +86,7 @@ func TestLookAtAnUpdate(t *testing.T) {
 	green := map[string]any{"color": "green", "size": int64(1) << 53, "note": "x"}
 	redAndNote := map[string]any{"color": "red", "size": int64(1) << 53, "note": "y"}
 	blueAndNote := map[string]any{"color": "blue", "size": int64(1) << 53, "note": "y"}
+	redAndMore := map[string]any{"color": "blue", "size": int64(1) << 53, "note": "x", "more": map[string]any{"a": "b"}}
 	noNote := map[string]any{"color": "blue", "size": int64(1) << 53}
 	for _, c := range []struct {
 		name   string
@@ -105,6 +106,7 @@ func TestLookAtAnUpdate(t *testing.T) {
 		// What only takes something away never has a mark.
 		{"something taken away", noNote, true, nil, remedies.HappenedSo, false},
 		{"nothing taken away", noNote, false, []map[string]any{red}, remedies.HappenedNo, true},
+		{"not stored, and others took away what it stood in", redAndMore, false, []map[string]any{{}}, remedies.HappenedNo, true},
 		{"nothing, and nobody wrote", blue, false, nil, remedies.HappenedNo, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

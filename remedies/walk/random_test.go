@@ -1141,7 +1141,8 @@ func (s *sim) debts(when string, records map[string]*state) {
 	}
 	for id, st := range records {
 		for _, d := range st.owed() {
-			if !on[d.ID] && !paid[d.ID] {
+			a, _ := attemptOf(records, d.ID)
+			if !on[d.ID] && !paid[d.ID] && a.outcome != outcomeUnsure {
 				s.fail(disagreement, "%s: walk %s owes %s, which is not on the role", when, id, d.ID)
 			}
 		}
@@ -1193,6 +1194,7 @@ func articleWords(a *kb.Article) string {
 // tally is what many walks brought.
 type tally struct {
 	mu     sync.Mutex
+	loud   bool // each walk is printed.
 	walks  int
 	by     map[verdict]int
 	counts map[string]int
@@ -1209,7 +1211,7 @@ func (y *tally) add(s *sim) {
 	for k, n := range s.counts {
 		y.counts[k] += n
 	}
-	if os.Getenv("VKSMEDIC_SEED") != "" {
+	if y.loud {
 		fmt.Println(s.String())
 	}
 	if len(s.found) > 0 && len(y.bad) < 3 {
@@ -1220,7 +1222,7 @@ func (y *tally) add(s *sim) {
 // walk does the walks of some seeds, in as many goroutines as there are processors.
 func walkSeeds(t *testing.T, seeds []int64, tw func() twist) *tally {
 	t.Helper()
-	y := &tally{by: map[verdict]int{}, counts: map[string]int{}}
+	y := &tally{loud: len(seeds) == 1, by: map[verdict]int{}, counts: map[string]int{}}
 	const workers = 2
 	t.Run("walks", func(t *testing.T) {
 		for w := range workers {
@@ -1247,50 +1249,52 @@ func (y *tally) words() string {
 	return fmt.Sprintf("walks: %d, double writes: %d, lost undos: %d, disagreements: %d", y.walks, y.by[doubleWrite], y.by[lostUndo], y.by[disagreement])
 }
 
-// seedsFromEnv are the seeds that were asked for: one, or a number of them.
-func seedsFromEnv(t *testing.T, n int) []int64 {
+// asked are the seeds that the environment asks for: VKSMEDIC_WALKS of them, beginning with
+// VKSMEDIC_SEED. A seed alone is one walk, which is printed.
+func asked(t *testing.T, n int) []int64 {
 	t.Helper()
-	if v := os.Getenv("VKSMEDIC_SEED"); v != "" {
-		seed, err := strconv.ParseInt(v, 10, 64)
+	number := func(name string, otherwise int) int {
+		v := os.Getenv(name)
+		if v == "" {
+			return otherwise
+		}
+		i, err := strconv.Atoi(v)
 		if err != nil {
-			t.Fatalf("VKSMEDIC_SEED: %v", err)
+			t.Fatalf("%s: %v", name, err)
 		}
-		return []int64{seed}
+		return i
 	}
-	if v := os.Getenv("VKSMEDIC_WALKS"); v != "" {
-		var err error
-		if n, err = strconv.Atoi(v); err != nil {
-			t.Fatalf("VKSMEDIC_WALKS: %v", err)
-		}
+	first := number("VKSMEDIC_SEED", 1)
+	if os.Getenv("VKSMEDIC_SEED") != "" {
+		n = 1
 	}
-	return seedsFrom(n)
+	return seedsFrom(first, number("VKSMEDIC_WALKS", n))
 }
 
-// seedsFrom are the first seeds; they are the same each time.
-func seedsFrom(n int) []int64 {
+// seedsFrom are n seeds from the first on.
+func seedsFrom(first, n int) []int64 {
 	out := make([]int64, n)
 	for i := range out {
-		out[i] = int64(i) + 1
+		out[i] = int64(first + i)
 	}
 	return out
 }
 
 // Ten thousand random walks: VKSMEDIC_WALKS=10000.
 func TestRandomWalks(t *testing.T) {
-	seeds := seedsFromEnv(t, 300)
+	seeds := asked(t, 300)
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // memory is there, and time is short.
 	y := walkSeeds(t, seeds, nil)
 	fmt.Println(y.words())
 	for _, bad := range y.bad {
 		t.Errorf("%s", bad)
 	}
-	if os.Getenv("VKSMEDIC_WALKS") == "" {
-		return
+	if os.Getenv("VKSMEDIC_WALKS") != "" {
+		y.print(t)
 	}
-	y.print(t)
 }
 
-// print says how often each operation and each fault occurred. None may be missing.
+// print says how often each operation and each fault occurred. In many walks none may be missing.
 func (y *tally) print(t *testing.T) {
 	t.Helper()
 	want := []string{}
@@ -1307,8 +1311,9 @@ func (y *tally) print(t *testing.T) {
 	for _, f := range []remoteFault{remoteCut, remoteSilence, remoteDoneCut, remoteDelayed, remoteUnreached} {
 		want = append(want, "fault "+string(f))
 	}
+	const enough = 5000 // walks, in which even what is rare comes up.
 	for _, w := range want {
-		if y.counts[w] == 0 {
+		if y.counts[w] == 0 && y.walks >= enough {
 			t.Errorf("never: %s", w)
 		}
 	}

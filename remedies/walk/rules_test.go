@@ -35,7 +35,7 @@ func TestBrokenRules(t *testing.T) {
 		}, 1500},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
-			seeds := seedsFrom(c.atMost)
+			seeds := seedsFrom(1, c.atMost)
 			n := 0
 			for batch := range slices.Chunk(seeds, 50) {
 				y := walkSeeds(t, batch, c.make)
