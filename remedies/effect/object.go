@@ -333,7 +333,7 @@ func compare(live, was, want map[string]any) (asWas, asWanted, other int) {
 		now, there := live[k]
 		switch {
 		case had == have && reflect.DeepEqual(old, ours):
-		case isMap(old, had) && isMap(ours, have) && isMap(now, there) && there:
+		case isMap(old, had) && isMap(ours, have) && isMap(now, there): // a map that is gone is empty.
 			a, b, c := compare(asMap(now), asMap(old), asMap(ours))
 			asWas, asWanted, other = asWas+a, asWanted+b, other+c
 		case there == have && reflect.DeepEqual(now, ours):

@@ -315,6 +315,7 @@ func (j *journal) write(e *entry) error {
 	if err != nil {
 		if n > 0 && j.file.Truncate(j.size) != nil {
 			j.torn = true
+			j.size += int64(n) // it stays.
 		}
 		return fmt.Errorf("cannot write the journal %s: %w", j.path, err)
 	}

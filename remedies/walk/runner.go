@@ -545,7 +545,10 @@ func (w *Walk) goOn(ctx context.Context) {
 		w.mu.Lock()
 		stay := w.st.open() != nil || !over(w.st.item().state) || w.st.rest() < 0
 		w.mu.Unlock()
-		if stay || w.advance(ctx) != nil { // where it cannot go on by itself, enter does.
+		if stay {
+			return
+		}
+		if more, err := w.ahead(ctx); err != nil || !more { // where it cannot go on by itself, a key does.
 			return
 		}
 	}

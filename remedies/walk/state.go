@@ -107,9 +107,13 @@ func (s *state) fold(e *entry) error {
 	it := &st.items[at.item]
 	switch e.Kind { //nolint:exhaustive // the others are handled above.
 	case entryItems:
-		st.listed, st.items = true, nil
+		if !st.listed {
+			st.listed, st.items = true, nil
+		}
 		for _, name := range e.Items {
-			st.items = append(st.items, itemState{name: name, state: remedies.StatePending})
+			if !slices.ContainsFunc(st.items, func(it itemState) bool { return it.name == name }) {
+				st.items = append(st.items, itemState{name: name, state: remedies.StatePending})
+			}
 		}
 	case entryGo:
 		s.at = at

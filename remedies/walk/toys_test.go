@@ -121,8 +121,9 @@ type remoteConn struct {
 	to    *remote
 	marks model.Marks
 	by    string
-	// fault says how a request fails; gone ends everything, as the death of the process does.
+	// fault says how a request fails; sent is told what is sent.
 	fault func(write bool) remoteFault
+	sent  func(remoteWrite)
 }
 
 func (c *remoteConn) Marks(context.Context) (model.Marks, error) {
@@ -149,6 +150,7 @@ func (c *remoteConn) look(mark string) (int, remoteWrite, error) {
 
 func (c *remoteConn) write(ctx context.Context, w remoteWrite) (string, error) {
 	w.by = c.by
+	c.sent(w)
 	switch c.fault(true) {
 	case remoteFine:
 		return c.to.do(w), nil

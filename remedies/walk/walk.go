@@ -334,26 +334,9 @@ func (w *Walk) undoneBy(st *kb.Step, item string) []int {
 
 // advance goes to the next item, or to the next step that is not skipped.
 func (w *Walk) advance(ctx context.Context) error {
-	w.mu.Lock()
-	w.clear()
-	at := w.st.at
-	items := len(w.st.steps[at.step].items)
-	w.mu.Unlock()
-	if at.item+1 < items {
-		return w.goTo(position{at.step, at.item + 1}, false)
-	}
-	for i := at.step + 1; i < len(w.art.Steps); i++ {
-		st := &w.art.Steps[i]
-		skip, err := w.arrive(ctx, i, st)
-		if err != nil {
-			return err
-		}
-		if skip == "" {
-			return w.goTo(position{i, w.firstOpen(i)}, false)
-		}
-		if err := w.record(&entry{Kind: entrySkip, Step: st.ID, Note: text.Clean(skip)}); err != nil {
-			return err
-		}
+	more, err := w.ahead(ctx)
+	if err != nil || more {
+		return err
 	}
 	w.mu.Lock()
 	owed := w.st.owed()
@@ -362,6 +345,32 @@ func (w *Walk) advance(ctx context.Context) error {
 		return remedies.Tell(remedies.ErrNotYet, w.r.debtView(owed[0]).What+" was taken from "+owed[0].On.String()+" and is not given back: u gives it back")
 	}
 	return w.finish(ctx)
+}
+
+// ahead is advance without the end: it says whether there is anything more to do.
+func (w *Walk) ahead(ctx context.Context) (more bool, err error) {
+	w.mu.Lock()
+	w.clear()
+	at := w.st.at
+	items := len(w.st.steps[at.step].items)
+	w.mu.Unlock()
+	if at.item+1 < items {
+		return true, w.goTo(position{at.step, at.item + 1}, false)
+	}
+	for i := at.step + 1; i < len(w.art.Steps); i++ {
+		st := &w.art.Steps[i]
+		skip, err := w.arrive(ctx, i, st)
+		if err != nil {
+			return false, err
+		}
+		if skip == "" {
+			return true, w.goTo(position{i, w.firstOpen(i)}, false)
+		}
+		if err := w.record(&entry{Kind: entrySkip, Step: st.ID, Note: text.Clean(skip)}); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
 }
 
 // arrive says why a step is skipped; empty when it is not. A step that is done for several
@@ -549,20 +558,23 @@ func (w *Walk) Undo(ctx context.Context) error {
 func (w *Walk) goToUndo(ctx context.Context, undo *kb.Step) error {
 	_, at := w.art.Step(undo.ID)
 	w.mu.Lock()
-	listed, name := w.st.steps[at].listed, ""
+	to, name := &w.st.steps[at], ""
 	for _, a := range w.st.stands("") {
 		if w.art.Steps[a.at.step].Undo == undo.ID {
 			name = w.st.steps[a.at.step].items[a.at.item].name
 		}
 	}
+	listed := to.listed
+	known := listed && (undo.Each == "" || slices.ContainsFunc(to.items, func(it itemState) bool { return it.name == name }))
 	w.mu.Unlock()
-	if !listed {
-		names, err := w.itemsOf(ctx, undo)
-		if err != nil {
-			return err
-		}
-		if !slices.Contains(names, name) { // it is not among them any more, and was changed all the same.
-			names = append(names, name)
+	if !known { // what was changed counts, also where the list does not have it any more.
+		names := []string{name}
+		if !listed {
+			now, err := w.itemsOf(ctx, undo)
+			if err != nil {
+				return err
+			}
+			names = append(now, name)
 		}
 		if err := w.record(&entry{Kind: entryItems, Step: undo.ID, Items: names}); err != nil {
 			return err

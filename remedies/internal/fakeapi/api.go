@@ -185,7 +185,7 @@ func (a *API) Remove(group, kind, namespace, name string) {
 // Writes are the writes that the engineer has sent so far, such as "create configmaps team-a/x".
 func (a *API) Writes() []string {
 	var out []string
-	for _, r := range a.Received() {
+	for _, r := range a.Received(0) {
 		out = append(out, r.String())
 	}
 	return out

@@ -97,12 +97,19 @@ func (s *Server) ServeWide(gvr schema.GroupVersionResource, kind string) {
 	s.wide[gvr.GroupResource()] = true
 }
 
-// Received are the writes that reached the server, dry runs apart, also those that it did not
-// do; Stored are those that it did, in the order in which it did them.
-func (s *Server) Received() []Request {
+// Received are the writes that reached the server after the first n, dry runs apart, also
+// those that it did not do.
+func (s *Server) Received(n int) []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.received)
+	return slices.Clone(s.received[n:])
+}
+
+// Count is how many writes have reached the server.
+func (s *Server) Count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.received)
 }
 
 // Stored are the writes that the server did, in that order.
