@@ -386,6 +386,11 @@ func refusesOtherSupervisor(t *testing.T, lab *labtest.Lab) {
 	x.Kill()
 	other := labtest.StartAPIs(t, "both")
 	x = start(t, 120, 40, state, "--kubeconfig", other.Kubeconfig("administrator"))
+	x.WaitFor("CLUSTER")
+	if s := x.Screen(); strings.Contains(s, "another Supervisor") {
+		t.Errorf("a walk of another Supervisor comes up by itself\n%s", s)
+	}
+	x.Press(":", "walks", "enter")
 	x.WaitFor("team-a/web", "another Supervisor")
 	x.Press("enter", "a", "enter")
 	x.Press("?")

@@ -57,7 +57,7 @@ func TestSkippedStepAfterResume(t *testing.T) {
 		if p := again.View().Preview; p != nil {
 			t.Errorf("it offers %q", p.Title)
 		}
-		if len(x.Received()) != 0 {
+		if len(x.Received(0)) != 0 {
 			t.Errorf("written: %q", x.Writes())
 		}
 	})
@@ -532,7 +532,7 @@ func TestPreviewMovesWith(t *testing.T) {
 				if v := w.View(); v.Preview.Token == p.Token || !strings.Contains(moved(v.Preview), c.want) {
 					t.Errorf("moved: %s", moved(v.Preview))
 				}
-				if len(x.Received()) != 0 {
+				if len(x.Received(0)) != 0 {
 					t.Errorf("written: %q", x.Writes())
 				}
 			})
@@ -651,7 +651,7 @@ func TestOpenPreviewShowsANewcomer(t *testing.T) {
 		defer stop()
 		go func() { watched <- w.Watch(ctx, func() { changed <- time.Now() }) }()
 		time.Sleep(25 * time.Second) // simulated: nobody comes, nothing changes.
-		if len(changed) != 0 || len(x.Received()) != 0 {
+		if len(changed) != 0 || len(x.Received(0)) != 0 {
 			t.Errorf("%d changes, written %q", len(changed), x.Writes())
 		}
 		came := time.Now()
@@ -668,7 +668,7 @@ func TestOpenPreviewShowsANewcomer(t *testing.T) {
 		if err := w.Apply(t.Context(), p.Token, ""); !errors.Is(err, remedies.ErrToken) {
 			t.Errorf("applied without a new look: %v", err)
 		}
-		if n := slices.DeleteFunc(x.Received(), func(r fakeapi.Request) bool { return r.Client == "bob" }); len(n) != 0 {
+		if n := slices.DeleteFunc(x.Received(0), func(r fakeapi.Request) bool { return r.Client == "bob" }); len(n) != 0 {
 			t.Errorf("written by who only looks: %+v", n)
 		}
 		must(t, bob.giveBack(t.Context()))
@@ -869,7 +869,7 @@ func TestWalkOfAnotherSupervisor(t *testing.T) {
 func TestSubjectInsideTheWorkloadCluster(t *testing.T) {
 	onFaultSite(t, func(t *testing.T, x *faultSite) {
 		f := findingIn("ns")
-		f.Subjects = []model.ObjectRef{{Kind: "Node", Name: machineName}}
+		f.Subjects = []model.ObjectRef{model.ObjectRef{Kind: "Node", Name: machineName}.In(model.InCluster("prod", f.Cluster))}
 		ana := x.engineer("ana")
 		got, err := ana.runner.pin(t.Context(), f)
 		if err != nil || got.Place.Kind != model.PlaceCluster || got.UID != string(x.inside.Get("", "Node", "", machineName).GetUID()) {
@@ -896,7 +896,7 @@ func TestUnwritableJournalBlocksThePreview(t *testing.T) {
 				if err := w.Apply(t.Context(), p.Token, ""); !errors.Is(err, remedies.ErrBlocked) {
 					t.Errorf("apply: %v", err)
 				}
-				if len(x.Received()) != 0 {
+				if len(x.Received(0)) != 0 {
 					t.Errorf("written: %q", x.Writes())
 				}
 				d.fault = nil
@@ -1263,7 +1263,7 @@ func TestOldJournalIsShownUntilPutAway(t *testing.T) {
 				if err := ana.runner.Forget("old"); !errors.Is(err, remedies.ErrOver) {
 					t.Errorf("put away twice: %v", err)
 				}
-				if len(x.Received()) != 0 {
+				if len(x.Received(0)) != 0 {
 					t.Errorf("written: %q", x.Writes())
 				}
 			})
