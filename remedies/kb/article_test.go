@@ -26,8 +26,10 @@ func TestArticles(t *testing.T) {
 	if got := c.For(signature.KubeCertAgentBlocksDrain); len(got) != 1 || got[0] != a {
 		t.Errorf("For gives %v", got)
 	}
-	if got := c.For(signature.VMGone); got != nil {
-		t.Errorf("For gives %v for a signature without an article", got)
+	for _, s := range Signatures() {
+		if got := c.For(s.ID); (len(got) > 0) != (c.ByID(s.ID) != nil) {
+			t.Errorf("For gives %v for %s", got, s.ID)
+		}
 	}
 	var ids []string
 	for i := range a.Steps {

@@ -46,7 +46,7 @@ func TestLoadDir(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(all.All()) != 3 || all.All()[0].From != "" || all.ByID("small") == nil || program.ByID("small") != nil {
+	if len(all.All()) != len(program.All())+2 || all.All()[0].From != "" || all.ByID("small") == nil || program.ByID("small") != nil {
 		t.Errorf("together they are %+v", all.All())
 	}
 	if _, err := all.With(own); err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "small.yaml")+`:1: the program has an article with the id "small" already`) {
