@@ -70,14 +70,15 @@ func (w *Walk) followOnce(ctx context.Context) (remedies.Progress, error) {
 	w.mu.Lock()
 	preview := w.shown != nil
 	w.mu.Unlock()
-	switch a := w.action(st).(type) {
-	case remedies.Waiter:
-		p, err := w.look(ctx, s, st, a.Verify)
-		return p, w.asked(err)
+	switch a := w.action(st).(type) { // a changer, and what is done by hand, can verify as well: the order counts.
 	case remedies.Changer:
 		if preview {
 			return remedies.Progress{}, errNothingToFollow
 		}
+		p, err := w.look(ctx, s, st, a.Verify)
+		return p, w.asked(err)
+	case remedies.Manual:
+	case remedies.Waiter:
 		p, err := w.look(ctx, s, st, a.Verify)
 		return p, w.asked(err)
 	}

@@ -125,11 +125,11 @@ func (c *carried) effect(kinds map[string]func() remedies.Effect) (remedies.Effe
 	if c == nil {
 		return nil, errors.New("the journal does not say what was sent")
 	}
-	make := kinds[c.Kind]
-	if make == nil {
+	empty := kinds[c.Kind]
+	if empty == nil {
 		return nil, fmt.Errorf("this vksmedic knows no writes of the kind %q", c.Kind)
 	}
-	e := make()
+	e := empty()
 	if err := utiljson.Unmarshal(c.Effect, e); err != nil {
 		return nil, fmt.Errorf("cannot read what was sent: %w", err)
 	}

@@ -466,3 +466,22 @@ func TestEachItem(t *testing.T) {
 		})
 	}
 }
+
+// Following a step that shows a preview, or that a person does, looks at nothing and writes nothing down.
+func TestFollowWaitsOnlyForWhatWaits(t *testing.T) {
+	steps := "  - {id: make, title: Make it, why: For a test., action: toy-make, undo: back, with: {names: [left], value: ours}}\n" +
+		"  - {id: hand, title: By hand, why: For a test., action: toy-by-hand, with: {name: by-hand}}\n" +
+		"  - {id: back, title: Take it back, why: For a test., action: toy-take-back, with: {step: make}}\n"
+	inBubble(t, steps, func(y *toy) {
+		w := y.begin(y.anna)
+		y.is("enter", w.Enter(y.ctx), nil)
+		y.is("follow", w.Follow(y.ctx, func(p remedies.Progress) { t.Errorf("%+v", p) }), nil)
+		y.state(y.anna, "make", remedies.StateCurrent)
+		y.apply(y.anna, nil)
+		y.is("next", w.Next(y.ctx), nil)
+		y.is("enter", w.Enter(y.ctx), nil)
+		y.is("follow", w.Follow(y.ctx, func(p remedies.Progress) { t.Errorf("%+v", p) }), remedies.ErrBlocked)
+		y.state(y.anna, "hand", remedies.StateCurrent)
+		w.Leave()
+	})
+}

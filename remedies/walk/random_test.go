@@ -51,16 +51,15 @@ type twist struct {
 
 // sim is one random walk of two engineers and a colleague over one random article.
 type sim struct {
-	seed   int64
-	rng    *rand.Rand
-	api    *fakeapi.Server
-	toys   *toyWorld
-	who    []*engineer
-	art    *kb.Article
-	cat    *kb.Catalogue
-	twist  twist
-	target string
-	calm   bool // nothing fails any more.
+	seed  int64
+	rng   *rand.Rand
+	api   *fakeapi.Server
+	toys  *toyWorld
+	who   []*engineer
+	art   *kb.Article
+	cat   *kb.Catalogue
+	twist twist
+	calm  bool // nothing fails any more.
 	// questions are what a node asks before it is open.
 	questions []remedies.Ask
 
@@ -110,13 +109,13 @@ func newSimOf(seed int64, tw twist, article func(*sim) string) *sim {
 	s.art = s.cat.ByID("toy")
 	ns := schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
 	for _, n := range []string{"kube-system", toyHome.Namespace} {
-		s.do(fakeapi.Request{Verb: "create", Resource: ns, Name: n, Body: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": n}}})
+		s.must(fakeapi.Request{Verb: "create", Resource: ns, Name: n, Body: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": n}}})
 	}
 	for name, value := range map[string]string{"target": "x", "shared": "x", "quorum": "3", "things": "a b", "junk": "x"} {
-		s.do(fakeapi.Request{Verb: "create", Name: name, Body: toyWidget(name, value)})
+		s.must(fakeapi.Request{Verb: "create", Name: name, Body: toyWidget(name, value)})
 	}
 	s.api.SetStatus(widgets, toyHome.Namespace, "target", map[string]any{"phase": "Pending"})
-	s.do(fakeapi.Request{Verb: "create", Resource: toyRoles, Name: "operator", Body: map[string]any{"apiVersion": "toy.vksmedic/v1", "kind": "ToyRole",
+	s.must(fakeapi.Request{Verb: "create", Resource: toyRoles, Name: "operator", Body: map[string]any{"apiVersion": "toy.vksmedic/v1", "kind": "ToyRole",
 		"metadata": map[string]any{"name": "operator"}, "rules": map[string]any{"verbs": []any{"get", "patch"}}}})
 	for i, name := range []string{"anna", "ben"} {
 		e := &engineer{s: s, name: name, disk: newMemDisk(), lease: rand.New(rand.NewSource(seed*7 + int64(i))), bad: []int{0, 5, 15}[s.rng.Intn(3)]}
@@ -136,6 +135,13 @@ func (s *sim) do(r fakeapi.Request) (*unstructured.Unstructured, error) {
 	}
 	r.Client, r.Manager = "colleague", "kubectl-"+r.Manager
 	return s.api.Do(r)
+}
+
+// must is do for what has to work.
+func (s *sim) must(r fakeapi.Request) {
+	if _, err := s.do(r); err != nil {
+		panic(err)
+	}
 }
 
 func (s *sim) count(what string) {
@@ -420,7 +426,7 @@ func (s *sim) run() {
 			e.gone()
 		}
 	}()
-	n := 15 + s.rng.Intn(30)
+	n := 12 + s.rng.Intn(28)
 	for range n {
 		s.world()
 		e := s.who[0]
@@ -795,15 +801,16 @@ func (e *engineer) replayed(w *Walk, data []byte) (*state, error) {
 	var lines [][]byte
 	last := 0
 	rec, _, err := readRecord(bytes.NewReader(data))
-	if errors.Is(err, errNoBeginning) {
+	switch {
+	case errors.Is(err, errNoBeginning):
 		first, err := json.Marshal(&entry{V: journalVersion, N: 1, Kind: entryBegin, Begin: &w.st.begin, Who: w.st.who, At: w.st.began})
 		if err != nil {
 			return nil, err
 		}
 		lines, last = append(lines, first), 1
-	} else if err != nil {
+	case err != nil:
 		return nil, err
-	} else {
+	default:
 		for i := range rec.entries {
 			if w.journal != nil && rec.entries[i].N > w.journal.last {
 				continue // the disk said that it was not written.

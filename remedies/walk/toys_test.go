@@ -253,7 +253,7 @@ func (t *toyRemote) Command(*remedies.Sites) remedies.Copy {
 	return remedies.Copy{Text: "toy-set -- " + remedies.Quote(t.Name) + " " + remedies.Quote(t.Value)}
 }
 
-func (t *toyRemote) reverse(ctx context.Context, s *remedies.Sites, make func(toyRemote) remedies.Effect) (*remedies.Plan, string, error) {
+func (t *toyRemote) reverse(ctx context.Context, s *remedies.Sites, as func(toyRemote) remedies.Effect) (*remedies.Plan, string, error) {
 	c, err := t.conn(ctx, s)
 	if err != nil {
 		return nil, "", err
@@ -265,7 +265,7 @@ func (t *toyRemote) reverse(ctx context.Context, s *remedies.Sites, make func(to
 	if now != t.Value {
 		return nil, t.Name + " was changed since", nil
 	}
-	p := &remedies.Plan{Effect: make(toyRemote{At: t.At, Name: t.Name, Was: t.Value, Value: t.Was})}
+	p := &remedies.Plan{Effect: as(toyRemote{At: t.At, Name: t.Name, Was: t.Value, Value: t.Was})}
 	p.Preview.Title, p.Preview.TakeBack = "Set "+t.Name+" back", "walk the article again"
 	return p, "", nil
 }

@@ -576,7 +576,7 @@ func (w *Walk) goToUndo(ctx context.Context, undo *kb.Step) error {
 			if err != nil {
 				return err
 			}
-			names = append(now, name)
+			names = slices.Concat(now, names)
 		}
 		if err := w.record(&entry{Kind: entryItems, Step: undo.ID, Items: names}); err != nil {
 			return err
