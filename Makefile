@@ -59,11 +59,17 @@ define with-lab
 endef
 
 .PHONY: test
-test: gcc lab ## Run all tests, those against the lab included, with the race detector.
+test: gcc lab test-engine ## Run all tests, those against the lab included, with the race detector.
 	@echo "testing the lab itself"
 	@cd testdata/lab && go test ./...
 	@echo "testing vksmedic"
 	$(call with-lab,CGO_ENABLED=1 go test -race -timeout 30m ./... ./testdata/labtest/...)
+
+.PHONY: test-engine
+test-engine: ## Run ten thousand random walks of the engine under the articles, and see them fail when a rule is broken.
+	@echo "walking at random"
+	@CGO_ENABLED=0 VKSMEDIC_WALKS=$${VKSMEDIC_WALKS:-10000} go test -timeout 30m -count 1 -v -run '^(TestRandomWalks|TestBrokenRules)$$' ./remedies/walk | \
+	  grep -v -e '^=== ' -e '--- PASS: .*/walks'
 
 .PHONY: test-drain
 test-drain: gcc lab ## Run only the stuck drain end to end: from flag to fix, by keys, on real controllers.
@@ -97,7 +103,7 @@ $(LINT):
 
 .PHONY: golden
 golden: ## Write the golden screens and the README's tables of findings and keys again.
-	@go test ./ui/... -update
+	@go test ./ui ./ui/styles -update
 
 .PHONY: pictures
 pictures: build lab ## Take the README's pictures again, from the running program on the lab.

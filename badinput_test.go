@@ -28,8 +28,8 @@ import (
 )
 
 // Bad input as a person or a script meets it: the real program, as a process of its own, with
-// and without a terminal. Each time something says clearly what is wrong and what to do, the
-// rest goes on, and the terminal is given back as it was.
+// and without a terminal. Each time the program says what is wrong and what to do, goes on
+// with the rest, and gives the terminal back as it was.
 
 // blind and flagged are statuses of scan: not all could be read, and something was found.
 const (
@@ -87,7 +87,8 @@ func TestBadInputKubeconfig(t *testing.T) {
 	}
 }
 
-// TestBadInputPlugin has a login plug-in that never ends: a script is not held up by it.
+// TestBadInputPlugin has a login plug-in that never ends. A script must not wait for it for
+// ever.
 func TestBadInputPlugin(t *testing.T) {
 	dir := t.TempDir()
 	tool := filepath.Join(dir, "login-tool")
@@ -153,7 +154,7 @@ func shows(x *screen, words ...string) {
 // view goes to a view by its name.
 func view(x *screen, name string) { x.Type(":" + name + "\r") }
 
-// quits leaves the dashboard from wherever it is and sees that it ends well.
+// quits leaves the dashboard from any view and checks that it ends well.
 func quits(t *testing.T, x *screen) {
 	t.Helper()
 	x.Keys("ctrl+c")
@@ -256,7 +257,7 @@ func TestBadInputServer(t *testing.T) {
 func brokenServer(t *testing.T, kubeconfig, state string, words []string) {
 	t.Helper()
 	x := onTerminal(t, 200, 50, "--kubeconfig", kubeconfig)
-	// The first frame asks nobody.
+	// The first frame is drawn before any answer.
 	x.WaitFor("vksmedic", "anna@vsphere.local", "read-write")
 
 	const timeout = 3 * time.Second
@@ -432,7 +433,8 @@ func TestBadInputSecret(t *testing.T) {
 	}
 }
 
-// TestBadInputFlags has what is typed wrongly, and what each command ends with.
+// TestBadInputFlags has mistyped commands and flags, and the status that each command ends
+// with.
 func TestBadInputFlags(t *testing.T) {
 	cases := filepath.Join("testdata", "cases")
 	hit, miss := filepath.Join(cases, "01-pinniped-concierge-v1beta1"), filepath.Join(cases, "15-blanket-toleration-replicaset")
@@ -558,7 +560,7 @@ func TestBadInputFlags(t *testing.T) {
 	}
 }
 
-// TestBadInputTerminal has terminals that are no good.
+// TestBadInputTerminal has terminals that are missing, too small or closed.
 func TestBadInputTerminal(t *testing.T) {
 	s := newStandIn(t, capiCluster("team-a", "web"), failedMachine("team-a", "web", "web-1"))
 	file := s.kubeconfig(t, nil)
@@ -572,7 +574,7 @@ func TestBadInputTerminal(t *testing.T) {
 	t.Run("keys from a pipe", func(t *testing.T) {
 		cmd := exec.Command(labtest.Program(t), "--kubeconfig", file)
 		cmd.Env = homeless(t.TempDir())
-		// Only standard input is none: the shell puts it there.
+		// Only standard input is no terminal: the shell sets it so.
 		sh := exec.Command("sh", append([]string{"-c", `exec "$@" </dev/null`, "sh"}, cmd.Args...)...) //nolint:gosec // the program under test.
 		sh.Env = cmd.Env
 		x := terminal(t, 200, 24, sh)
@@ -641,7 +643,7 @@ func TestBadInputTerminal(t *testing.T) {
 		x := onTerminal(t, 80, 24, "--kubeconfig", file)
 		x.WaitFor("team-a/web")
 		x.HangUp()
-		_ = x.Wait() // however it ends: it is not left behind.
+		_ = x.Wait() // its status does not matter here; it must not be left running.
 	})
 	t.Run("scan is interrupted", func(t *testing.T) {
 		t.Parallel()
@@ -652,7 +654,7 @@ func TestBadInputTerminal(t *testing.T) {
 			<-r.Context().Done()
 			return true
 		}
-		// The shell tells who it becomes before it becomes the program.
+		// The shell prints its process id, which stays the same when it becomes the program.
 		pid := make(chan int, 1)
 		cmd := exec.Command("sh", "-c", `echo $$ >&3; exec "$@" 3>&-`, "sh", labtest.Program(t), "scan", "--timeout", "10m", "--kubeconfig", hung.kubeconfig(t, nil)) //nolint:gosec // the program under test.
 		cmd.Env = homeless(t.TempDir())
@@ -682,13 +684,13 @@ func TestBadInputTerminal(t *testing.T) {
 	})
 }
 
-// evil is text that would take over a terminal, or never end.
+// evil is text that would change the terminal, and that is very long.
 func evil() string {
 	return "\x1b]0;owned\x07\x1b[2J\x1b[31mred\u009b1;1H\u202e\r\x00" + strings.Repeat("A", 1_000_000)
 }
 
-// oddObjects are such as no server should hold, beside a Machine that has to be flagged
-// whatever the others are like.
+// oddObjects are objects that no server should hold, beside a Machine that has to be
+// flagged in spite of them.
 func oddObjects() []map[string]any {
 	conditions := []any{
 		nil, 7, "Ready", map[string]any{}, map[string]any{"type": 7, "status": true},
@@ -744,7 +746,7 @@ func oddObjects() []map[string]any {
 	return append(all, nothing, odd)
 }
 
-// TestBadInputObjects has them on a Supervisor.
+// TestBadInputObjects has the odd objects on a Supervisor.
 func TestBadInputObjects(t *testing.T) {
 	s := newStandIn(t, oddObjects()...)
 	file := s.kubeconfig(t, nil)
@@ -760,7 +762,7 @@ func TestBadInputObjects(t *testing.T) {
 	})
 }
 
-// oddScan sees that a scan of the odd objects flags the one that has to be, in few words.
+// oddScan checks that a scan of the odd objects flags the Machine, in few words.
 func oddScan(t *testing.T, e ended, format string) {
 	t.Helper()
 	if e.code != flagged || e.err != "" {
@@ -854,7 +856,7 @@ func selection(screen, name string) (at int, here string, want int) {
 	return at, here, want
 }
 
-// TestBadInputDump has them in a dump, with files that are none.
+// TestBadInputDump has the odd objects in a dump, with files that hold no objects.
 func TestBadInputDump(t *testing.T) {
 	dir, bin := t.TempDir(), t.TempDir()
 	write := func(name string, content []byte, mode os.FileMode) {
@@ -872,7 +874,7 @@ func TestBadInputDump(t *testing.T) {
 	}
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
-	// Text that does not shrink away, so that half of it is half of the objects.
+	// Text that does not compress, so that half of the file is half of the objects.
 	for i := range 2000 {
 		_, _ = fmt.Fprintf(z, "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p%x, namespace: app}\n", sha256.Sum256([]byte{byte(i), byte(i >> 8)}))
 	}
@@ -948,7 +950,7 @@ func TestBadInputDump(t *testing.T) {
 	})
 }
 
-// unprivileged runs the program as somebody whom file modes hold: root they do not.
+// unprivileged runs the program as a user for whom file modes count; they do not for root.
 func unprivileged(t *testing.T, dir string) func(args ...string) *exec.Cmd {
 	t.Helper()
 	state := t.TempDir()

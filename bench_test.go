@@ -15,11 +15,11 @@ import (
 	"vksmedic/testdata/labtest"
 )
 
-// The figures of the whole program, started as a user starts it. Those of its parts stand in
-// their packages. They are printed; none fails a build.
+// Benchmarks of the whole program, started as a user starts it. Those of its parts are in
+// their packages. Their figures are printed; none fails a build.
 
 // BenchmarkFirstFrame is the time from start to the first frame, with a Supervisor that
-// takes the connection and never answers. To reach: under 100 ms.
+// takes the connection and never answers. The aim is under 100 ms.
 func BenchmarkFirstFrame(b *testing.B) {
 	server := silent(b)
 	config := newStandIn(b).kubeconfig(b, func(k *api.Config) { k.Clusters["sv"].Server = "https://" + server })
@@ -35,7 +35,7 @@ func BenchmarkFirstFrame(b *testing.B) {
 }
 
 // BenchmarkIdle is how much of a core the dashboard takes on the lab when nobody touches it
-// and the clusters' drains hang, which is what it watches closely. To reach: under 1 %.
+// and the clusters' drains hang, which is what it watches closely. The aim is under 1 %.
 func BenchmarkIdle(b *testing.B) {
 	lab := labtest.Start(b)
 	x := start(b, 120, 40, b.TempDir(), "--kubeconfig", lab.Kubeconfig("administrator"))

@@ -234,8 +234,8 @@ func livePicture(t *testing.T, path string) (*model.Snapshot, *capture.Recorder)
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = rec.Close() })
-	whole := func(in model.ClusterRef, ref model.ObjectRef) map[string]any {
-		y, err := d.YAML(t.Context(), in, ref)
+	whole := func(in model.Place, ref model.ObjectRef) map[string]any {
+		y, err := d.YAML(t.Context(), ref.In(in))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -252,7 +252,7 @@ func livePicture(t *testing.T, path string) (*model.Snapshot, *capture.Recorder)
 		switch o.(type) {
 		case *model.Node, *model.Pod, *model.Budget, *model.VolumeAttachment, *model.Namespace:
 		default:
-			row, err := rows.Row(whole(model.ClusterRef{}, o.GetMeta().Ref()))
+			row, err := rows.Row(whole(model.OnSupervisor("case"), o.GetMeta().Ref()))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -264,21 +264,21 @@ func livePicture(t *testing.T, path string) (*model.Snapshot, *capture.Recorder)
 		at = time.Date(2026, 11, 30, 3, 0, 0, 0, time.UTC)
 	}
 	for _, r := range append(signature.Requires(), "events", "virtualmachineimages", "machinehealthchecks") {
-		s.SetSource(model.Source{Name: "supervisor/" + r, State: model.SourceOK, Seen: at, Live: true})
+		s.SetSource(model.Source{Name: model.SupervisorSource(r, ""), State: model.SourceOK, Seen: at, Live: true})
 	}
 	for _, c := range dump.Clusters {
 		w := *c.Workload
 		for i := range w.Nodes {
-			whole(c.Ref, w.Nodes[i].Ref())
+			whole(model.InCluster("case", c.Ref), w.Nodes[i].Ref())
 		}
 		for i := range w.Pods {
-			whole(c.Ref, w.Pods[i].Ref())
+			whole(model.InCluster("case", c.Ref), w.Pods[i].Ref())
 		}
 		for i := range w.Budgets {
-			whole(c.Ref, w.Budgets[i].Ref())
+			whole(model.InCluster("case", c.Ref), w.Budgets[i].Ref())
 		}
 		for i := range w.Attachments {
-			whole(c.Ref, w.Attachments[i].Ref())
+			whole(model.InCluster("case", c.Ref), w.Attachments[i].Ref())
 		}
 		byName(&w)
 		s.SetWorkload(c.Ref, &w)

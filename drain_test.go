@@ -42,6 +42,7 @@ func TestDrain(t *testing.T) {
 		test func(*testing.T, *labtest.Lab)
 	}{
 		{"budget is named as the blocker and never as the agent", testBudgetOnly},
+		{"an own article is walked by keys", testOwnArticle},
 		{"viewer is refused in words before anything is tried", testViewer},
 		{"read-only refuses whoever it is", testReadOnly},
 		{"keys typed ahead apply nothing", testTypedAhead},
@@ -51,7 +52,7 @@ func TestDrain(t *testing.T) {
 		{"namespace user mends it, two agents, one cluster", testNamespaceUser},
 	} {
 		if !t.Run(s.name, func(t *testing.T) { s.test(t, lab) }) {
-			t.FailNow() // what comes after builds on it.
+			t.FailNow() // the next tests need what this one did.
 		}
 	}
 }
@@ -62,8 +63,8 @@ type screen struct {
 	cmd *exec.Cmd
 }
 
-// patience is how long a screen may take: the controllers' own pace (a drain is tried every
-// 20 s, a control plane Machine takes ten to join) and a busy machine are in it.
+// patience is how long a screen may take. It allows for the controllers' own pace (a drain
+// is tried every 20 s, a control plane Machine takes ten to join) and for a busy machine.
 const patience = 4 * time.Minute
 
 // start runs the program, with a journal of its own in state.
@@ -74,7 +75,7 @@ func start(t testing.TB, width, height int, state string, args ...string) *scree
 	return &screen{uitest.Exec(t, width, height, cmd).Within(patience), cmd}
 }
 
-// Press presses keys, by name, and types what is no key.
+// Press presses keys by name; a word that names no key is typed.
 func (x *screen) Press(keys ...string) {
 	for _, k := range keys {
 		if _, ok := uitest.Bytes(k); ok {
@@ -109,8 +110,8 @@ func open(t testing.TB, lab *labtest.Lab, user string, width, height int, state 
 	return x
 }
 
-// toWizard goes from the fleet to the first step of a cluster's fix. Whatever shows that
-// the agent blocks is the only thing it goes by.
+// toWizard goes from the fleet to the first step of a cluster's fix. It opens whatever
+// says that the agent blocks.
 func toWizard(x *screen, cluster string) {
 	x.WaitFor(cluster, "agent blocks drain")
 	x.Press("/", cluster, "enter")
@@ -263,7 +264,7 @@ func testTypedAhead(t *testing.T, lab *labtest.Lab) {
 	toWizard(x, "team-a/web")
 	x.Press("enter")
 	x.WaitFor("Which clusters shall the rule reach?")
-	// All in one write: the choice, and what somebody hammers who does not want to wait.
+	// All in one write: the choice, and the keys of somebody who presses on without waiting.
 	x.Press("\r" + strings.Repeat("a", 20) + "\r" + strings.Repeat("a", 20))
 	x.WaitFor("behavior: Skip", "accepted (dry run)")
 	x.Press("enter", "enter")
@@ -385,6 +386,11 @@ func refusesOtherSupervisor(t *testing.T, lab *labtest.Lab) {
 	x.Kill()
 	other := labtest.StartAPIs(t, "both")
 	x = start(t, 120, 40, state, "--kubeconfig", other.Kubeconfig("administrator"))
+	x.WaitFor("CLUSTER")
+	if s := x.Screen(); strings.Contains(s, "another Supervisor") {
+		t.Errorf("a walk of another Supervisor comes up by itself\n%s", s)
+	}
+	x.Press(":", "walks", "enter")
 	x.WaitFor("team-a/web", "another Supervisor")
 	x.Press("enter", "a", "enter")
 	x.Press("?")
@@ -397,7 +403,8 @@ func refusesOtherSupervisor(t *testing.T, lab *labtest.Lab) {
 	x.Kill()
 }
 
-// onward presses enter where that goes on, once a screen, until one of the texts is there.
+// onward presses enter once on each screen where that leads on, until one of the texts is
+// there.
 func onward(x *screen, texts ...string) {
 	there := func(s string) bool {
 		return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(s, t) })
@@ -410,8 +417,8 @@ func onward(x *screen, texts ...string) {
 			return
 		}
 		x.Press("enter")
-		// Not just another screen: times on it pass by themselves, and a second enter would
-		// answer the next question.
+		// A changed screen alone is not enough: the times on it change by themselves, and a
+		// second enter would answer the next question.
 		x.Until("the next step", func(now string) bool { return there(now) || !slices.Equal(marks(now), marks(s)) })
 	}
 }
@@ -461,8 +468,8 @@ func deletingMachine(t *testing.T, lab *labtest.Lab, namespace, cluster string) 
 	return ""
 }
 
-// mended walks from the preview to the end, and sees that the real Machine was deleted by
-// the real controllers and the rollout went on.
+// mended walks from the preview to the end, and checks that the real controllers deleted
+// the Machine and that the rollout went on.
 func mended(t *testing.T, lab *labtest.Lab, x *screen, namespace, cluster, machine string) {
 	t.Helper()
 	readOn(x)

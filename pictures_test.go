@@ -16,7 +16,7 @@ import (
 func TestPictures(t *testing.T) {
 	lab := labtest.Start(t)
 	x := start(t, 100, 30, t.TempDir(), "--kubeconfig", lab.Kubeconfig("administrator"))
-	// Two minutes after a drain began it is an alarm.
+	// A drain is flagged two minutes after it began.
 	x.WaitFor("✖ team-a/web", "agent blocks drain", "budget db")
 	picture(t, x, "fleet")
 	toWizardFrom(x, "team-a/web", func(name string) { picture(t, x, name) })

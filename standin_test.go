@@ -29,9 +29,9 @@ import (
 	"vksmedic/testdata/labtest"
 )
 
-// standIn stands in for a broken server, which no real API server can be made to be: it
-// serves the objects that it is given, however odd, and breaks answers before that. What a
-// well-behaved server does is tested against the lab.
+// standIn stands in for a broken API server, since a real one cannot be made to misbehave.
+// It serves the objects that it is given, valid or not, and can break any answer. What a
+// working server does is tested against the lab.
 type standIn struct {
 	*httptest.Server
 	objects []map[string]any
@@ -40,10 +40,10 @@ type standIn struct {
 	whole  atomic.Bool
 }
 
-// mend has it answer as it should from now on.
+// mend makes it answer correctly from now on.
 func (s *standIn) mend() {
 	s.whole.Store(true)
-	s.CloseClientConnections() // what hangs is asked again.
+	s.CloseClientConnections() // requests that hang are sent again.
 }
 
 // resource is one that a stand-in serves.
@@ -85,8 +85,8 @@ func newStandIn(t testing.TB, objects ...map[string]any) *standIn {
 	return s
 }
 
-// silent is the address of a server that takes connections and never says a word. It
-// stands in for one that hangs.
+// silent is the address of a server that accepts connections and never answers. It
+// stands in for a server that hangs.
 func silent(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -205,7 +205,7 @@ func capiCluster(namespace, name string) map[string]any {
 	})
 }
 
-// failedMachine is one that has to be flagged, whatever stands beside it.
+// failedMachine is a Machine that has to be flagged, whatever other objects there are.
 func failedMachine(namespace, cluster, name string) map[string]any {
 	m := object("cluster.x-k8s.io/v1beta2", "Machine", namespace, name, map[string]any{
 		"spec":   map[string]any{"clusterName": cluster, "bootstrap": map[string]any{}},
@@ -235,7 +235,7 @@ type ended struct {
 }
 
 // noTerminal runs the program without a terminal, as a script does, with a home of its own, and
-// sees that it never shows its insides or an escape sequence.
+// checks that it prints no stack trace and no escape sequence.
 func noTerminal(t *testing.T, in io.Reader, args ...string) ended {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -264,8 +264,8 @@ func finish(t *testing.T, cmd *exec.Cmd) ended {
 	return e
 }
 
-// wellBehaved sees that a text holds neither the program's insides nor what a terminal
-// would act upon.
+// wellBehaved checks that a text has no stack trace and nothing that a terminal would
+// act upon.
 func wellBehaved(t *testing.T, s string) {
 	t.Helper()
 	for _, bad := range []string{"goroutine ", "panic:", "runtime error", "%!", "(MISSING)", "DATA RACE"} {
@@ -290,7 +290,7 @@ func homeless(dir string) []string {
 	return append(env, "HOME="+dir, "XDG_STATE_HOME="+dir, "TERM=xterm-256color", "GORACE=halt_on_error=1")
 }
 
-// says sees that all words are there.
+// says checks that all words are there.
 func says(t *testing.T, text string, words ...string) {
 	t.Helper()
 	for _, w := range words {

@@ -1,6 +1,9 @@
 package model
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Verdict is the answer of one check: yes, no, or unknown and why.
 type Verdict string
@@ -113,14 +116,16 @@ type Finding struct {
 	Signature  string // id, as the README lists them; other programs read it.
 	Confidence Confidence
 	Severity   Severity
-	Cluster    ClusterRef
-	Subjects   []ObjectRef
-	Summary    string // one line.
+	// Place is what it is about: a workload cluster, named by Cluster too, or the Supervisor as a
+	// whole. Where its subjects live stands in each of them.
+	Place    Place
+	Cluster  ClusterRef
+	Subjects []ObjectRef
+	Summary  string // one line.
 	// Short is what fits in the fleet's table, such as "agent blocks drain".
 	Short string
-	// KB is the number of the article, empty where none is public; Article the id of the
-	// article in remedies/kb, empty where there is nothing to walk.
-	KB, Article string
+	// KB is the number of the public article about it, empty where there is none.
+	KB string
 	// Since is when what is found began, zero where unknown.
 	Since    time.Time
 	Evidence []Check
@@ -139,6 +144,9 @@ type Link struct {
 	Signature string    `json:"signature"`
 	Subject   ObjectRef `json:"subject"`
 }
+
+// About says whether an object is among its subjects.
+func (f *Finding) About(ref ObjectRef) bool { return slices.ContainsFunc(f.Subjects, ref.Same) }
 
 // Link is how other findings name this one.
 func (f *Finding) Link() Link {

@@ -2,7 +2,7 @@ package model
 
 import "fmt"
 
-// Marks are what tells one Supervisor from every other, as far as it could be read. A walk
+// Marks are what tells one place from every other, as far as it could be read. A walk
 // and a debt keep those that were readable when they began; an administrator and the user
 // of one vSphere Namespace read different ones. The server's version is no mark, and
 // neither is its address: both can be the same for two Supervisors.
@@ -17,6 +17,24 @@ type Marks struct {
 	// CA is the SHA-256 of the certificate authority that the server is verified by, in
 	// hexadecimal; empty where the kubeconfig names none or does not verify the server.
 	CA string `json:"ca,omitempty"`
+	// MachineID is /etc/machine-id of a node, InstanceUUID the instanceUuid of a vCenter:
+	// for places that are no Kubernetes API.
+	MachineID    string `json:"machineID,omitempty"`
+	InstanceUUID string `json:"instanceUUID,omitempty"`
+}
+
+// Lines are the marks that are known, one a line and always in the same order.
+func (m Marks) Lines() []string {
+	var out []string
+	for _, x := range [][2]string{
+		{"namespace " + m.Namespace, m.NamespaceUID}, {"kube-system", m.SystemUID}, {"certificate authority", m.CA},
+		{"machine id", m.MachineID}, {"instance", m.InstanceUUID},
+	} {
+		if x[1] != "" {
+			out = append(out, x[0]+": "+x[1])
+		}
+	}
+	return out
 }
 
 // Same says whether two sets of marks are of one Supervisor: a mark that both have is
@@ -29,6 +47,12 @@ func Same(recorded, now Marks) (same bool, why string) {
 	equal := func(a, b string) bool { return a != "" && a == b }
 	oneNamespace := equal(recorded.Namespace, now.Namespace)
 	switch {
+	case differs(recorded.MachineID, now.MachineID):
+		return false, fmt.Sprintf("this is another node: its machine id is %s, and the one recorded is %s", now.MachineID, recorded.MachineID)
+	case differs(recorded.InstanceUUID, now.InstanceUUID):
+		return false, fmt.Sprintf("this is another vCenter: its instance is %s, and the one recorded is %s", now.InstanceUUID, recorded.InstanceUUID)
+	case equal(recorded.MachineID, now.MachineID), equal(recorded.InstanceUUID, now.InstanceUUID):
+		return true, ""
 	case differs(recorded.SystemUID, now.SystemUID):
 		return false, fmt.Sprintf("this is another Supervisor: its namespace kube-system has the uid %s, and the one recorded is %s; start with the kubeconfig of the Supervisor that is meant",
 			now.SystemUID, recorded.SystemUID)

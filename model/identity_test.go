@@ -15,14 +15,19 @@ func TestSame(t *testing.T) {
 		why           string // part of the sentence.
 	}{
 		{"the same namespace user", ns("team-a", "n1"), ns("team-a", "n1"), true, ""},
-		{"an administrator resumes what a namespace user began", ns("team-a", "n1"), Marks{"team-a", "n1", "s1", "ca"}, true, ""},
-		{"a namespace user resumes what an administrator began", Marks{"team-a", "n1", "s1", "ca"}, Marks{"team-a", "n1", "", "ca"}, true, ""},
-		{"only kube-system in common", Marks{SystemUID: "s1"}, Marks{"team-b", "n2", "s1", ""}, true, ""},
-		{"namespaces of different names are not compared", Marks{"team-a", "n1", "s1", ""}, Marks{"team-b", "n2", "s1", ""}, true, ""},
-		{"another Supervisor", Marks{"team-a", "n1", "s1", "ca"}, Marks{"team-a", "n1", "s2", "ca"}, false, "this is another Supervisor: its namespace kube-system has the uid s2, and the one recorded is s1"},
-		{"the namespace was made again", Marks{"team-a", "n1", "s1", "ca"}, Marks{"team-a", "n2", "s1", "ca"}, false, "vSphere Namespace team-a is another one: its uid is n2, and the one recorded is n1"},
-		{"another certificate authority", Marks{"team-a", "n1", "s1", "ca1"}, Marks{"team-a", "n1", "s1", "ca2"}, false, "trusts another certificate authority than the one recorded"},
+		{"an administrator resumes what a namespace user began", ns("team-a", "n1"), Marks{Namespace: "team-a", NamespaceUID: "n1", SystemUID: "s1", CA: "ca"}, true, ""},
+		{"a namespace user resumes what an administrator began", Marks{Namespace: "team-a", NamespaceUID: "n1", SystemUID: "s1", CA: "ca"}, Marks{Namespace: "team-a", NamespaceUID: "n1", SystemUID: "", CA: "ca"}, true, ""},
+		{"only kube-system in common", Marks{SystemUID: "s1"}, Marks{Namespace: "team-b", NamespaceUID: "n2", SystemUID: "s1", CA: ""}, true, ""},
+		{"namespaces of different names are not compared", Marks{Namespace: "team-a", NamespaceUID: "n1", SystemUID: "s1", CA: ""}, Marks{Namespace: "team-b", NamespaceUID: "n2", SystemUID: "s1", CA: ""}, true, ""},
+		{"another Supervisor", Marks{Namespace: "team-a", NamespaceUID: "n1", SystemUID: "s1", CA: "ca"}, Marks{Namespace: "team-a", NamespaceUID: "n1", SystemUID: "s2", CA: "ca"}, false, "this is another Supervisor: its namespace kube-system has the uid s2, and the one recorded is s1"},
+		{"the namespace was made again", Marks{Namespace: "team-a", NamespaceUID: "n1", SystemUID: "s1", CA: "ca"}, Marks{Namespace: "team-a", NamespaceUID: "n2", SystemUID: "s1", CA: "ca"}, false, "vSphere Namespace team-a is another one: its uid is n2, and the one recorded is n1"},
+		{"another certificate authority", Marks{Namespace: "team-a", NamespaceUID: "n1", SystemUID: "s1", CA: "ca1"}, Marks{Namespace: "team-a", NamespaceUID: "n1", SystemUID: "s1", CA: "ca2"}, false, "trusts another certificate authority than the one recorded"},
 		{"a certificate authority alone is not enough", Marks{CA: "ca"}, Marks{CA: "ca"}, false, "no uid was recorded"},
+		{"the same node", Marks{MachineID: "m1"}, Marks{MachineID: "m1"}, true, ""},
+		{"another node", Marks{MachineID: "m1"}, Marks{MachineID: "m2"}, false, "this is another node: its machine id is m2"},
+		{"a node whose machine id cannot be read", Marks{MachineID: "m1"}, Marks{}, false, "cannot be told"},
+		{"the same vCenter", Marks{InstanceUUID: "i1"}, Marks{InstanceUUID: "i1"}, true, ""},
+		{"another vCenter", Marks{InstanceUUID: "i1"}, Marks{InstanceUUID: "i2"}, false, "this is another vCenter"},
 		{"nothing is known", Marks{}, Marks{}, false, "no uid was recorded"},
 		{"nothing can be read now", ns("team-a", "n1"), Marks{Namespace: "team-a", CA: "ca"}, false, "neither the uid of vSphere Namespace team-a nor that of kube-system can be read"},
 		{"kube-system cannot be read now", Marks{SystemUID: "s1"}, Marks{}, false, "the uid of namespace kube-system cannot be read"},
@@ -49,7 +54,7 @@ func TestSameForEveryPair(t *testing.T) {
 					if ns == "" && nsUID != "" {
 						continue
 					}
-					all = append(all, Marks{ns, nsUID, system, ca})
+					all = append(all, Marks{Namespace: ns, NamespaceUID: nsUID, SystemUID: system, CA: ca})
 				}
 			}
 		}

@@ -64,12 +64,11 @@ func (s *Store) joinLoose(c *Cluster) {
 			}
 		}
 	})
-	byName := func(a, b Object) int { return strings.Compare(a.GetMeta().Name, b.GetMeta().Name) }
-	slices.SortFunc(c.Templates, func(a, b *InfraTemplate) int { return byName(a, b) })
-	slices.SortFunc(c.VMs, func(a, b *VirtualMachine) int { return byName(a, b) })
-	slices.SortFunc(c.Services, func(a, b *VirtualMachineService) int { return byName(a, b) })
-	slices.SortFunc(c.InfraMachines, func(a, b *InfraMachine) int { return byName(a, b) })
-	slices.SortFunc(c.Endpoints, func(a, b *Endpoints) int { return byName(a, b) })
+	byName(c.Templates)
+	byName(c.VMs)
+	byName(c.Services)
+	byName(c.InfraMachines)
+	byName(c.Endpoints)
 	slices.SortStableFunc(c.Events, func(a, b *Event) int { return a.Last.Compare(b.Last) })
 }
 
@@ -84,7 +83,7 @@ func each(r rows, visit func(Object)) {
 
 // nameless says whether ref is the cluster without a name that a dump's unclaimed
 // objects make up.
-func (s *Store) nameless(ref ClusterRef) bool { return s.dump && ref.Name == "" }
+func (s *Store) nameless(ref ClusterRef) bool { return s.dump && ref.Nameless() }
 
 // vmBelongs joins a VirtualMachine without a cluster label: it is called like its Machine,
 // or owned by the object the Machine refers to.
@@ -171,11 +170,18 @@ func (i *inside) empty() bool {
 	return len(i.nodes)+len(i.pods)+len(i.budgets)+len(i.attachments) == 0
 }
 
+// nowhere is the vSphere Namespace of objects of a workload cluster that nothing tells of.
+const nowhere = ""
+
+// unclaimedIn is the cluster without a name that a dump's unclaimed objects of a vSphere Namespace
+// make up.
+func unclaimedIn(namespace string) ClusterRef { return ClusterRef{Namespace: namespace} }
+
 // unclaimed says whether a dump holds anything in a namespace that no named cluster claims.
 func (s *Store) unclaimed(namespace string) bool {
 	named := false
 	for ref, r := range s.placed {
-		if ref.Name != "" && ref.Namespace == namespace && len(r) > 0 {
+		if !ref.Nameless() && ref.Namespace == namespace && len(r) > 0 {
 			named = true
 		}
 	}
@@ -202,13 +208,13 @@ func (s *Store) joinInside() {
 				byNode[m.NodeName] = ref
 			}
 		}
-		if len(r) > 0 && ref.Name != "" {
+		if len(r) > 0 && !ref.Nameless() {
 			only = append(only, ref)
 		}
 	}
 	for ns := range s.loose {
 		if s.unclaimed(ns) {
-			s.dirty[ClusterRef{Namespace: ns}] = true
+			s.dirty[unclaimedIn(ns)] = true
 		}
 	}
 	if s.inside.empty() {
@@ -221,7 +227,7 @@ func (s *Store) joinInside() {
 		if len(only) == 1 {
 			return only[0]
 		}
-		return ClusterRef{}
+		return unclaimedIn(nowhere)
 	}
 	out := map[ClusterRef]*Workload{}
 	get := func(ref ClusterRef) *Workload {
@@ -290,7 +296,7 @@ func (s *Store) joinBudget(b *Budget, out map[ClusterRef]*Workload, only []Clust
 	if found {
 		return
 	}
-	ref := ClusterRef{}
+	ref := unclaimedIn(nowhere)
 	if len(only) == 1 {
 		ref = only[0]
 	}

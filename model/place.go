@@ -51,6 +51,10 @@ func InVCenter(supervisor, address string) Place {
 	return Place{Kind: PlaceVCenter, Supervisor: supervisor, Name: address}
 }
 
+// Is says whether this is the workload cluster of that name, under whatever name the Supervisor
+// is known.
+func (p Place) Is(c ClusterRef) bool { return p.Kind == PlaceCluster && p.Cluster == c }
+
 // String names the place for people.
 func (p Place) String() string {
 	switch p.Kind {

@@ -19,11 +19,34 @@ func (r ClusterRef) String() string {
 	return r.Namespace + "/" + r.Name
 }
 
+// Nameless says whether this is the cluster without a name that the objects of a dump make up
+// which no named cluster claims. It is a cluster like the others: neither the Supervisor nor nothing.
+func (r ClusterRef) Nameless() bool { return r.Name == "" }
+
 // ObjectRef names an object on the Supervisor or in a workload cluster.
 type ObjectRef struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
+	// Place is where the object lives. It is empty where a row refers to an object in its own
+	// place, as those of the API do.
+	Place Place `json:"place,omitzero"`
+}
+
+// In is the same reference to an object in a place.
+func (r ObjectRef) In(p Place) ObjectRef {
+	r.Place = p
+	return r
+}
+
+// Same says whether both name one object, under whatever name the Supervisor is known. A reference
+// without a place, as a row gives it, is the same as one with a place by its names alone.
+func (r ObjectRef) Same(o ObjectRef) bool {
+	if r.Place.Kind != "" && o.Place.Kind != "" {
+		r.Place.Supervisor, o.Place.Supervisor = "", ""
+		return r == o
+	}
+	return r.In(Place{}) == o.In(Place{})
 }
 
 // String is "Kind namespace/name".

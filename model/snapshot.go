@@ -7,7 +7,10 @@ import (
 
 // Supervisor is what is known about the Supervisor as a whole.
 type Supervisor struct {
-	Context, Server, User string
+	// Context is the name under which this program knows the Supervisor: the context of the
+	// engineer's kubeconfig, or the path of a dump.
+	Context      string
+	Server, User string
 	// Identity is the uid of its kube-system namespace, or another stable mark where that
 	// may not be read (see probes/supervisor).
 	Identity string
@@ -22,6 +25,12 @@ type Supervisor struct {
 	// DrainRulesServed says whether MachineDrainRule is served (from Cluster API 1.9).
 	DrainRulesServed Verdict
 }
+
+// Place is the Supervisor's own API.
+func (s *Supervisor) Place() Place { return OnSupervisor(s.Context) }
+
+// Workload is the API of a workload cluster.
+func (s *Supervisor) Workload(c ClusterRef) Place { return InCluster(s.Context, c) }
 
 // Snapshot is the picture of one moment. It is never changed once handed out.
 type Snapshot struct {
@@ -78,7 +87,7 @@ func (s *Snapshot) In(namespaces []string) *Snapshot {
 }
 
 // Source returns the source of that name, or nil.
-func (s *Snapshot) Source(name string) *Source {
+func (s *Snapshot) Source(name SourceName) *Source {
 	for i := range s.Sources {
 		if s.Sources[i].Name == name {
 			return &s.Sources[i]

@@ -24,8 +24,8 @@ func SortFindings(f []*Finding) {
 
 // chapter is how a link of a cluster's finding is looked up.
 type chapter struct {
-	cluster ClusterRef
-	link    Link
+	place Place
+	link  Link
 }
 
 // tell moves causes before their effects and keeps each story together.
@@ -35,7 +35,7 @@ func tell(f []*Finding) {
 	}
 	by := make(map[chapter]*Finding, len(f))
 	for _, x := range f {
-		by[chapter{x.Cluster, x.Link()}] = x
+		by[chapter{x.Place, x.Link()}] = x
 	}
 	told := make(map[*Finding]bool, len(f))
 	out := make([]*Finding, 0, len(f))
@@ -46,11 +46,11 @@ func tell(f []*Finding) {
 		}
 		told[x] = true // Before its causes, so that a circle ends.
 		for _, l := range x.CausedBy {
-			visit(by[chapter{x.Cluster, l}])
+			visit(by[chapter{x.Place, l}])
 		}
 		out = append(out, x)
 		for _, l := range x.Causes {
-			visit(by[chapter{x.Cluster, l}])
+			visit(by[chapter{x.Place, l}])
 		}
 	}
 	for _, x := range f {

@@ -49,7 +49,7 @@ type Store struct {
 	captured bool
 
 	supervisor Supervisor
-	sources    map[string]Source
+	sources    map[SourceName]Source
 	all        rows
 	// placed are the rows that name their cluster; loose[namespace] are those that have to
 	// be joined through something else.
@@ -66,7 +66,7 @@ type Store struct {
 
 // NewStore makes an empty store.
 func NewStore(judge Judge) *Store {
-	return &Store{judge: judge, sources: map[string]Source{}, all: rows{}, placed: map[ClusterRef]rows{}, loose: map[string]rows{},
+	return &Store{judge: judge, sources: map[SourceName]Source{}, all: rows{}, placed: map[ClusterRef]rows{}, loose: map[string]rows{},
 		workloads: map[ClusterRef]*Workload{}, built: map[ClusterRef]*Cluster{}, dirty: map[ClusterRef]bool{}}
 }
 
@@ -104,7 +104,7 @@ func (s *Store) SetSource(v Source) {
 }
 
 // RemoveSource forgets a source.
-func (s *Store) RemoveSource(n string) {
+func (s *Store) RemoveSource(n SourceName) {
 	if _, ok := s.sources[n]; ok {
 		delete(s.sources, n)
 		s.allBad = true
@@ -184,31 +184,12 @@ func (s *Store) AddLoose(objs ...Object) {
 
 // clusterOf is the cluster that an object names itself, if it does.
 func clusterOf(o Object) (ref ClusterRef, ok bool) {
-	m := o.GetMeta()
-	var c string
-	switch v := o.(type) {
-	case *ClusterObject:
-		c = v.Name
-	case *ControlPlane:
-		c = v.Cluster
-	case *MachineDeployment:
-		c = v.Cluster
-	case *MachineSet:
-		c = v.Cluster
-	case *MachineHealthCheck:
-		c = v.Cluster
-	case *Machine:
-		c = v.Cluster
-	case *InfraMachine:
-		c = v.Cluster
-	case *InfraCluster:
-		c = v.Cluster
-	case *VirtualMachine:
-		c = v.Cluster
-	case *VirtualMachineService:
-		c = v.Cluster
+	p, ok := o.(part)
+	if !ok {
+		return ClusterRef{}, false
 	}
-	return ClusterRef{Namespace: m.Namespace, Name: c}, c != ""
+	c := p.cluster()
+	return ClusterRef{Namespace: o.GetMeta().Namespace, Name: c}, c != ""
 }
 
 func (s *Store) place(o Object) {
@@ -352,13 +333,7 @@ func sorted[T Object](m map[name]Object) []T {
 			out = append(out, v)
 		}
 	}
-	slices.SortFunc(out, func(a, b T) int {
-		x, y := a.GetMeta(), b.GetMeta()
-		if r := strings.Compare(x.Namespace, y.Namespace); r != 0 {
-			return r
-		}
-		return strings.Compare(x.Name, y.Name)
-	})
+	byName(out)
 	return out
 }
 
@@ -373,49 +348,17 @@ func (s *Store) build(ref ClusterRef) *Cluster {
 	if w == nil {
 		c.Workload = &Workload{}
 	}
-	if o, ok := r["Cluster"][name{ref.Namespace, ref.Name}].(*ClusterObject); ok {
-		c.Object = o
-	}
-	for kind, m := range r {
-		switch kind {
-		case "Machine":
-			c.Machines = sorted[*Machine](m)
-		case "MachineDeployment":
-			c.Deployments = sorted[*MachineDeployment](m)
-		case "MachineSet":
-			c.Sets = sorted[*MachineSet](m)
-		case "MachineHealthCheck":
-			c.HealthChecks = sorted[*MachineHealthCheck](m)
-		case "VirtualMachine":
-			c.VMs = sorted[*VirtualMachine](m)
-		case "VirtualMachineService":
-			c.Services = sorted[*VirtualMachineService](m)
-		default:
-			for _, o := range m {
-				switch v := o.(type) {
-				case *ControlPlane:
-					c.ControlPlane = v
-				case *InfraCluster:
-					c.InfraCluster = v
-				case *InfraMachine:
-					c.InfraMachines = append(c.InfraMachines, v)
-				}
+	for _, m := range r {
+		for _, o := range m {
+			if p, ok := o.(part); ok {
+				p.join(c)
 			}
 		}
 	}
-	slices.SortFunc(c.InfraMachines, func(a, b *InfraMachine) int { return strings.Compare(a.Name, b.Name) })
-	slices.SortStableFunc(c.Machines, func(a, b *Machine) int {
-		if a.ControlPlane != b.ControlPlane {
-			if a.ControlPlane {
-				return -1
-			}
-			return 1
-		}
-		return strings.Compare(a.Deployment, b.Deployment)
-	})
+	c.order()
 	s.joinLoose(c)
 	for other, or := range s.placed {
-		if other.Namespace == ref.Namespace && other != ref && other.Name != "" && s.exists(other, or, nil) {
+		if other.Namespace == ref.Namespace && other != ref && !other.Nameless() && s.exists(other, or, nil) {
 			c.Neighbours = append(c.Neighbours, other)
 		}
 	}
@@ -436,7 +379,7 @@ func (s *Store) exists(ref ClusterRef, r rows, w *Workload) bool {
 				return true
 			}
 		}
-		return ref.Name == "" && s.unclaimed(ref.Namespace)
+		return ref.Nameless() && s.unclaimed(ref.Namespace)
 	}
 	return len(r["Cluster"]) > 0 || len(r["Machine"]) > 0 || len(r["KubeadmControlPlane"]) > 0
 }

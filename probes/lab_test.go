@@ -123,7 +123,8 @@ func TestLabSteadyStateListsNothing(t *testing.T) {
 	}
 	wait("everything is watched and looked into", func() bool {
 		for _, s := range live.Latest().Sources {
-			if s.State != model.SourceOK || strings.HasPrefix(s.Name, "supervisor/") && s.Name != "supervisor/vks" && !s.Live {
+			_, _, watched := s.Name.Supervisor()
+			if s.State != model.SourceOK || watched && s.Name != model.SourceVKS && !s.Live {
 				return false
 			}
 		}
@@ -142,15 +143,15 @@ func TestLabSteadyStateListsNothing(t *testing.T) {
 		}
 	}
 
-	y, err := live.YAML(t.Context(), ml, model.ObjectRef{Kind: "Node", Name: live.Latest().Cluster(ml).Workload.Nodes[0].Name})
+	y, err := live.YAML(t.Context(), model.ObjectRef{Kind: "Node", Name: live.Latest().Cluster(ml).Workload.Nodes[0].Name}.In(model.InCluster("", ml)))
 	if err != nil || !strings.Contains(y, "kind: Node") {
 		t.Errorf("%v: %s", err, y)
 	}
-	d, err := live.Describe(t.Context(), model.ClusterRef{}, model.ObjectRef{Kind: "Cluster", Namespace: ml.Namespace, Name: ml.Name})
+	d, err := live.Describe(t.Context(), model.ObjectRef{Kind: "Cluster", Namespace: ml.Namespace, Name: ml.Name}.In(model.OnSupervisor("")))
 	if err != nil || !strings.Contains(d, "Conditions:") {
 		t.Errorf("%v: %s", err, d)
 	}
-	if _, err := live.YAML(t.Context(), ml, model.ObjectRef{Kind: "Secret", Namespace: "kube-system", Name: "x"}); err == nil {
+	if _, err := live.YAML(t.Context(), model.ObjectRef{Kind: "Secret", Namespace: "kube-system", Name: "x"}.In(model.InCluster("", ml))); err == nil {
 		t.Error("a Secret of a workload cluster was shown")
 	}
 }
@@ -207,7 +208,7 @@ func BenchmarkWholePicture(b *testing.B) {
 func known(sn *model.Snapshot) bool {
 	n := 0
 	for _, s := range sn.Sources {
-		if strings.HasPrefix(s.Name, "supervisor/") {
+		if _, _, ok := s.Name.Supervisor(); ok {
 			if s.State == model.SourceWaiting {
 				return false
 			}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 
 	"vksmedic/model"
@@ -27,10 +28,10 @@ type Config struct {
 	// Before is a picture that was taken earlier: what it saw come and go in the workload clusters
 	// is remembered. Nil where there is none.
 	Before *model.Snapshot
-	// Keep is handed every object whole, before its row is in a snapshot: of a workload cluster,
-	// or of the Supervisor (then the cluster is zero). Nil for nobody. It must not change or
-	// keep the object, and is called from several goroutines.
-	Keep func(in model.ClusterRef, object map[string]any)
+	// Keep is handed every object whole, with the place in which it lives, before its row is in a
+	// snapshot. Nil for nobody. It must not change or keep the object, and is called from several
+	// goroutines.
+	Keep func(in model.Place, object map[string]any)
 	// Seen is told of every snapshot; it has to return at once. Nil for nobody.
 	Seen func(*model.Snapshot)
 	// Log takes what goes wrong inside; nil for nowhere.
@@ -52,11 +53,11 @@ func (c Config) before() func(model.ClusterRef) *model.Workload {
 }
 
 // keep takes the Supervisor's objects; nil where nobody wants them.
-func (c Config) keep() func(map[string]any) {
+func (c Config) keep(in model.Place) func(map[string]any) {
 	if c.Keep == nil {
 		return nil
 	}
-	return func(u map[string]any) { c.Keep(model.ClusterRef{}, u) }
+	return func(u map[string]any) { c.Keep(in, u) }
 }
 
 // Live is a Supervisor being looked at.
@@ -85,12 +86,12 @@ func Run(ctx context.Context, conn *supervisor.Connection, config Config, judge 
 	l := &Live{conn: conn, seen: config.Seen, ended: make(chan struct{})}
 	l.looker = workload.New(workload.Config{
 		Secret: conn.Secret, Files: config.Kubeconfigs, Deadline: config.Deadline, Log: config.Log, Now: config.Now,
-		Only: config.Only, Before: config.before(), Keep: config.Keep,
+		Only: config.Only, Before: config.before(), Keep: config.Keep, Supervisor: conn.Context,
 	})
 	l.pump = newPump(ctx, config, judge, l.observe)
 	var all sync.WaitGroup
 	all.Go(l.pump.run)
-	all.Go(func() { conn.WatchKeeping(ctx, l.pump, config.keep()) })
+	all.Go(func() { conn.WatchKeeping(ctx, l.pump, config.keep(model.OnSupervisor(conn.Context))) })
 	all.Go(func() { l.looker.Run(ctx, l.pump) })
 	go func() {
 		all.Wait()
@@ -141,9 +142,9 @@ func (l *Live) Refresh() {
 	l.looker.Refresh()
 }
 
-// Attend has a cluster looked at closely while it is open on the screen; the zero value
-// ends that.
-func (l *Live) Attend(ref model.ClusterRef) { l.looker.Attend(ref) }
+// Attend has a cluster looked at closely while it is open on the screen; any place that is no
+// cluster ends that.
+func (l *Live) Attend(p model.Place) { l.looker.Attend(p) }
 
 // Workload connects to a workload cluster with the credentials that looking uses.
 func (l *Live) Workload(ctx context.Context, ref model.ClusterRef) (dynamic.Interface, error) {
@@ -154,20 +155,58 @@ func (l *Live) Workload(ctx context.Context, ref model.ClusterRef) (dynamic.Inte
 	return c, nil
 }
 
-// YAML reads an object live: of a workload cluster where in names one, else of the Supervisor.
-func (l *Live) YAML(ctx context.Context, in model.ClusterRef, ref model.ObjectRef) (string, error) {
-	if in == (model.ClusterRef{}) {
-		return l.conn.YAML(ctx, ref) //nolint:wrapcheck // the sentence is complete.
+// Discovery is a client that asks the Supervisor, or a workload cluster, what it serves, for as
+// long as ctx lasts.
+func (l *Live) Discovery(ctx context.Context, p model.Place) (discovery.DiscoveryInterface, error) {
+	switch p.Kind {
+	case model.PlaceSupervisor:
+		return l.conn.Discovery(ctx)
+	case model.PlaceCluster:
+		c, err := l.looker.Discovery(ctx, p.Cluster)
+		if err != nil {
+			return nil, fmt.Errorf("cannot reach cluster %s: %w", p.Cluster, err)
+		}
+		return c, nil
+	case model.PlaceNode, model.PlaceVCenter:
 	}
-	return l.looker.YAML(ctx, in, ref) //nolint:wrapcheck // the sentence is complete.
+	return nil, fmt.Errorf("%s has no Kubernetes API", p)
 }
 
-// Describe reads an object and its events live and writes them in words; in is as for YAML.
-func (l *Live) Describe(ctx context.Context, in model.ClusterRef, ref model.ObjectRef) (string, error) {
-	if in == (model.ClusterRef{}) {
-		return l.conn.Describe(ctx, ref) //nolint:wrapcheck // the sentence is complete.
+// YAML reads an object live, in the place that the reference names.
+func (l *Live) YAML(ctx context.Context, ref model.ObjectRef) (string, error) {
+	r, err := l.reader(ref)
+	if err != nil {
+		return "", err
 	}
-	return l.looker.Describe(ctx, in, ref) //nolint:wrapcheck // the sentence is complete.
+	return r.YAML(ctx, ref) //nolint:wrapcheck // the sentence is complete.
+}
+
+// Describe reads an object and its events live, in the place that the reference names, and writes
+// them in words.
+func (l *Live) Describe(ctx context.Context, ref model.ObjectRef) (string, error) {
+	r, err := l.reader(ref)
+	if err != nil {
+		return "", err
+	}
+	return r.Describe(ctx, ref) //nolint:wrapcheck // the sentence is complete.
+}
+
+// reader reads objects of one place.
+type reader interface {
+	YAML(ctx context.Context, ref model.ObjectRef) (string, error)
+	Describe(ctx context.Context, ref model.ObjectRef) (string, error)
+}
+
+func (l *Live) reader(ref model.ObjectRef) (reader, error) {
+	switch ref.Place.Kind {
+	case model.PlaceSupervisor:
+		return l.conn, nil
+	case model.PlaceCluster:
+		return l.looker, nil
+	case model.PlaceNode, model.PlaceVCenter:
+		return nil, fmt.Errorf("cannot show %s: there are no objects on %s", ref, ref.Place)
+	}
+	return nil, fmt.Errorf("cannot show %s: nothing says where it lives", ref)
 }
 
 // pump is the one goroutine that owns the store.
@@ -196,8 +235,6 @@ const (
 	slowest = time.Second / 2
 	// room is how many updates may wait; whoever has more waits.
 	room = 1024
-	// judgeSource is there only when judging itself failed.
-	judgeSource = "vksmedic/judge"
 )
 
 func newPump(ctx context.Context, config Config, judge model.Judge, observe func(*model.Snapshot)) *pump {
@@ -280,7 +317,7 @@ func (p *pump) apply(f func(*model.Store)) {
 func (p *pump) hand() {
 	began := time.Now()
 	if p.odd != "" {
-		p.store.SetSource(model.Source{Name: judgeSource, State: model.SourceNotUnderstood, Seen: p.config.Now(), Detail: p.odd})
+		p.store.SetSource(model.Source{Name: model.SourceJudge, State: model.SourceNotUnderstood, Seen: p.config.Now(), Detail: p.odd})
 		p.odd = ""
 	}
 	sn := p.store.Snapshot(p.config.Now())

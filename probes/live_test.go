@@ -143,7 +143,7 @@ func TestPanicsAreSaidAndHoldUpNobody(t *testing.T) {
 		if len(sn.Findings()) != 1 {
 			t.Errorf("findings: %v", sn.Findings())
 		}
-		if src := sn.Source(judgeSource); src == nil || !strings.Contains(src.Detail, "ns/bad") {
+		if src := sn.Source(model.SourceJudge); src == nil || !strings.Contains(src.Detail, "ns/bad") {
 			t.Errorf("sources: %+v", sn.Sources)
 		}
 	})
@@ -162,7 +162,7 @@ func TestPanicAboutTheSupervisorIsSaid(t *testing.T) {
 		time.Sleep(time.Second)
 		p.Update(func(s *model.Store) { s.Put(machine("good", "m")) })
 		time.Sleep(time.Second)
-		if src := p.latest.Load().Source(judgeSource); src == nil || !strings.Contains(src.Detail, "the Supervisor as a whole") {
+		if src := p.latest.Load().Source(model.SourceJudge); src == nil || !strings.Contains(src.Detail, "the Supervisor as a whole") {
 			t.Errorf("sources: %+v", p.latest.Load().Sources)
 		}
 	})
@@ -190,7 +190,7 @@ func TestGiveUpMarksWhatDidNotAnswer(t *testing.T) {
 	sn := s.Snapshot(time.Now())
 	var got []string
 	for _, src := range sn.Sources {
-		got = append(got, src.Name+" "+string(src.State))
+		got = append(got, string(src.Name)+" "+string(src.State))
 	}
 	want := []string{"supervisor/clusters ok", "supervisor/machines unreachable", "workload/ns/c/budgets unreachable", "workload/ns/c/nodes unreachable", "workload/ns/c/pods unreachable"}
 	if !slices.Equal(got, want) {

@@ -157,7 +157,10 @@ func (t Taking) seen(also func(*model.Snapshot), only func(model.ClusterRef) boo
 
 // worth says why a picture is not worth a file.
 func (t Taking) worth(sn *model.Snapshot, only func(model.ClusterRef) bool) error {
-	readable := func(s model.Source) bool { return strings.HasPrefix(s.Name, "supervisor/") && s.Readable() }
+	readable := func(s model.Source) bool {
+		_, _, supervisor := s.Name.Supervisor()
+		return supervisor && s.Readable()
+	}
 	if len(sn.Clusters) == 0 && !slices.ContainsFunc(sn.Sources, readable) {
 		for _, s := range sn.Sources {
 			if s.Detail != "" {

@@ -4,122 +4,210 @@ import (
 	"context"
 	"time"
 
-	"k8s.io/client-go/dynamic"
-
 	"vksmedic/model"
 	"vksmedic/model/text"
 )
 
-// action is what a step does. Besides this, an action is one of looker, chooser,
-// changer and waiter, as its kind says. Actions hold no state: what they know
-// comes with the scene.
-type action interface {
-	kind() StepKind
-	// params returns a new, empty parameter struct for the article's with: strings and
-	// lists of strings or such structs, each with a yaml tag; strings are templates. A
-	// method check() error on it checks more.
-	params() any
+// Action is what a step of an article does. It is one of [Looker], [Chooser], [Changer],
+// [Waiter] and [Manual]. Actions hold no state: what they know comes with the scene.
+type Action interface {
+	// Kind is which of them it is.
+	Kind() StepKind
 }
 
-// looker reads and shows.
-type looker interface {
-	look(ctx context.Context, s *scene) (seen, error)
+// Looker reads and shows.
+type Looker interface {
+	Action
+	Look(ctx context.Context, s *Scene) (Found, error)
 }
 
-// seen is what a look brought.
-type seen struct {
-	lines []Line
-	note  string
+// Found is what a look brought.
+type Found struct {
+	Lines []Line
+	Note  string
 }
 
-// chooser asks.
-type chooser interface {
-	choice(s *scene) *Choice
+// Chooser asks the engineer. Its options may come from live data.
+type Chooser interface {
+	Action
+	Choice(ctx context.Context, s *Scene) (*Choice, error)
 }
 
-// changer changes something, in steps of which only the last writes.
-type changer interface {
-	// plan reads live what there is and says what would be changed. It writes nothing.
-	plan(ctx context.Context, s *scene) (*plan, error)
-	// holds reads live whether what the step is for is now so, and says it in words.
-	holds(ctx context.Context, s *scene) (bool, string, error)
+// Changer changes something. Only the effect of its plan writes.
+type Changer interface {
+	Action
+	// Plan reads live what there is and says what would be changed. It writes nothing.
+	Plan(ctx context.Context, s *Scene) (*Plan, error)
+	// Verify looks whether what the step is for is so.
+	Verify(s *Scene) Watch
 }
 
-// waiter follows.
-type waiter interface {
-	// progress looks once, live. memory is kept between the looks of one step.
-	progress(ctx context.Context, s *scene, memory *waitMemory) (Progress, error)
+// TakerBack is a changer that knows how to take back what an attempt of it did, where the
+// effect alone does not know enough.
+type TakerBack interface {
+	Changer
+	// TakeBack is the plan that takes an attempt back, computed from what is there now. A
+	// plan whose Preview.Done is set says that nothing of it is left.
+	TakeBack(ctx context.Context, s *Scene, m *Made) (*Plan, error)
 }
 
-// waitMemory is what a waiting step remembers between its looks.
-type waitMemory struct {
-	began  time.Time
-	stages map[string]stageTimes
-	gone   time.Time // when the thing waited for was first seen to be so.
-	// deployment and worker are of the Machine that is waited for, from when it was there.
-	deployment string
-	worker     bool
+// Waiter follows what others do.
+type Waiter interface {
+	Action
+	Verify(s *Scene) Watch
 }
 
-type stageTimes struct{ from, to time.Time }
-
-// plan is what a step that changes something would do.
-type plan struct {
-	// preview is what the engineer is shown; the walk fills in the token, the command
-	// and what the dry run says.
-	preview Preview
-	// change is what would be sent; nil where there is nothing to do, or nothing that can be done.
-	change *change
-	// basis is what the plan was computed from, as lines of text: when the basis or the
-	// change differ at the time of confirming, the preview moved.
-	basis []string
+// Manual is done by a person and verified by us.
+type Manual interface {
+	Action
+	Commands(s *Scene) []string
+	Verify(s *Scene) Watch
 }
 
-// scene is all that an action may use.
-type scene struct {
-	sup      Supervisor
-	workload func(ctx context.Context, c model.ClusterRef) (dynamic.Interface, error)
-	snapshot func() *model.Snapshot
-	now      func() time.Time
-	context  string // of the kubeconfig, for command lines.
+// Watch is a look that is repeated until its progress is done. It keeps its own memory, so
+// that a new watch begins anew.
+type Watch func(ctx context.Context) (Progress, error)
 
-	cluster model.ClusterRef
-	facts   any
-	target  target
-	choice  map[string]string
-	made    map[string]*change // what steps of this walk changed, by step id.
-	madeAt  map[string]time.Time
-	params  any // of this step, filled in.
+// Once is a watch that is over after its first look.
+func Once(holds func(ctx context.Context) (bool, string, error)) Watch {
+	return func(ctx context.Context) (Progress, error) {
+		ok, words, err := holds(ctx)
+		if err != nil {
+			return Progress{}, err
+		}
+		p := Progress{Done: true, Last: words}
+		if !ok {
+			p.Failed = words
+		}
+		return p, nil
+	}
 }
 
-// target is the object that the walk is about.
-type target struct {
-	Ref model.ObjectRef `json:"ref"`
-	UID string          `json:"uid,omitempty"`
+// Steady is a watch that is done when another has been content for as long as stay, without
+// a break. It fails when that has not begun within limit; a limit of zero is none.
+func Steady(w Watch, stay, limit time.Duration, now func() time.Time) Watch {
+	var began, content time.Time
+	return func(ctx context.Context) (Progress, error) {
+		if began.IsZero() {
+			began = now()
+		}
+		p, err := w(ctx)
+		if err != nil {
+			content = time.Time{}
+			return p, err
+		}
+		t := now()
+		if p.Done && p.Failed == "" {
+			if content.IsZero() {
+				content = t
+			}
+			if left := stay - t.Sub(content); left > 0 {
+				p.Done, p.Early = false, content.Add(stay)
+				p.Last += "; it has to stay so for " + text.Age(stay)
+			}
+			return p, nil
+		}
+		broke := !content.IsZero()
+		content = time.Time{}
+		switch {
+		case broke:
+			p.Done, p.Failed = true, "it was so and did not stay so: "+p.Last
+		case limit > 0 && t.Sub(began) >= limit:
+			p.Done, p.Failed = true, "it is not so after "+text.Age(limit)+": "+p.Last
+		default:
+			p.Done, p.Failed = false, ""
+		}
+		return p, nil
+	}
 }
 
-// neighbours are the names of the other clusters in the vSphere Namespace.
-func (s *scene) neighbours() []string {
-	sn := s.snapshot()
+// Scene is all that an action may use.
+type Scene struct {
+	Sites    *Sites
+	Snapshot func() *model.Snapshot
+	Now      func() time.Time
+
+	Cluster model.ClusterRef
+	Facts   any
+	Target  Target
+	Choice  map[string]string
+	// Item is what the step is done for, in a step that is done for several things.
+	Item string
+	// Made are the attempts of this walk that were made, oldest first.
+	Made []Made
+	// Params are those of this step, filled in; Unknown names what could not be filled in, such
+	// as a fact that the finding does not have. Nothing is written with those.
+	Params  any
+	Unknown []string
+	// Own says that the article is an engineer's own: it may change nothing outside of the vSphere
+	// Namespace of its cluster.
+	Own bool
+	// Debt is what the walk was begun to pay; nil where it was begun for a finding.
+	Debt *Debt
+	// Who is the engineer, Marks tell the Supervisor, and Began is when the walk began. Next is
+	// the attempt that a plan would become.
+	Who   string
+	Marks model.Marks
+	Began time.Time
+	Next  Attempt
+}
+
+// Made is an attempt that was made.
+type Made struct {
+	Attempt
+	Step, Item string
+	Effect     Effect
+	Receipt    Receipt
+	// TakenBack says that a later attempt took it back.
+	TakenBack bool
+	// Unsure says that whether it was made cannot be told.
+	Unsure bool
+	// By is the action of its step.
+	By Action
+}
+
+// Of are the attempts that were made in a step and are not taken back, the oldest first.
+func (s *Scene) Of(step string) []Made {
+	var out []Made
+	for _, m := range s.Made {
+		if m.Step == step && !m.TakenBack {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// Neighbours are the names of the other clusters in the vSphere Namespace.
+func (s *Scene) Neighbours() []string { return Neighbours(s.Snapshot(), s.Cluster) }
+
+// Neighbours are the names of the other clusters in a cluster's vSphere Namespace; sn may be nil.
+func Neighbours(sn *model.Snapshot, cluster model.ClusterRef) []string {
 	if sn == nil {
 		return nil
 	}
 	var out []string
 	for _, c := range sn.Clusters {
-		if c.Ref.Namespace == s.cluster.Namespace && c.Ref.Name != s.cluster.Name {
+		if c.Ref.Namespace == cluster.Namespace && c.Ref.Name != cluster.Name {
 			out = append(out, text.Clean(c.Ref.String()))
 		}
 	}
 	return out
 }
 
-// allActions are the actions that articles can name.
-func allActions() map[string]action {
-	return map[string]action{
-		"choose":               choose{},
-		"look-at-agents":       lookAtAgents{},
-		"apply-drain-rule":     applyDrainRule{},
-		"take-back-drain-rule": takeBackDrainRule{},
-		"wait-machine-gone":    waitMachineGone{},
-	}
+// Target is the object that the walk is about.
+type Target struct {
+	Ref   model.ObjectRef `json:"ref"`
+	Place model.Place     `json:"place"`
+	UID   string          `json:"uid,omitempty"`
 }
+
+// Asking is an error that says that a question has to be answered first. Whoever gets it
+// asks the engineer, gives the answer to Take, and tries again. Nothing was written.
+type Asking struct {
+	Ask
+	// Take takes the answer, for as long as the connection is open. It is never written down.
+	Take func(answer string) error
+}
+
+// Error is the question.
+func (a *Asking) Error() string { return a.Question }

@@ -1,18 +1,20 @@
-// Package remedies is how vksmedic mends: the articles, the runner that walks
-// them with an engineer, and what is remembered of it. It is the only room that
-// writes to a cluster.
+// Package remedies holds the words in which mending is spoken of: what the screen
+// draws of a walk ([View], [Preview]), what a step can be ([Action] and its
+// kinds), and what a write is ([Effect]). The rooms below it do the work:
 //
-// An article is data (kb/*.yaml, see [Article]); each of its steps names an
-// action, and actions are Go, one file each (action_*.go). The [Runner] begins a
-// [Walk] for a finding, or picks one up again from the journal. A step that
-// changes something always goes the same way: preview, confirm, check again,
-// apply, verify, and undo where that is possible (walk_change.go).
+//   - remedies/walk takes an engineer through an article: the runner, the journal,
+//     the Lease.
+//   - remedies/kb has the articles as data, and their loader.
+//   - remedies/action has what an article's step can name, one file an action.
+//   - remedies/effect has the kinds of writes, one file a kind.
 //
-// What it never does: write anything for a preview (not even the Lease), apply
-// anything that was not previewed exactly so, apply twice, use a server-side
-// apply (the lists it changes have other owners), keep a secret.
+// A step that changes something always goes the same way: preview, confirm, check
+// again, apply, verify, and undo where that is possible.
 //
-// Start reading at view.go, which is what the screen draws, then runner.go and
-// walk.go; change.go is what a change of an object is, journal.go what is kept
-// on the engineer's disk, lease.go how two engineers see each other.
+// What this room never does: write anything for a preview (not even the Lease),
+// apply anything that was not previewed exactly so, apply twice, use a
+// server-side apply (the lists that it changes have other owners), keep a secret.
+//
+// Start reading at view.go, which is what the screen draws, then effect.go,
+// action.go and plan.go; then package walk.
 package remedies

@@ -3,9 +3,6 @@ package remedies
 import (
 	"context"
 	"errors"
-	"strings"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"vksmedic/model/text"
 )
@@ -37,6 +34,8 @@ var (
 	ErrBusy = errors.New("another vksmedic on this machine has this walk open")
 	// ErrOtherSupervisor: the walk belongs to another Supervisor than the one we are connected to.
 	ErrOtherSupervisor = errors.New("this walk belongs to another Supervisor")
+	// ErrAsk: a question has to be answered first; the view has it. Nothing was applied.
+	ErrAsk = errors.New("a question has to be answered first")
 	// ErrOver: there is no such walk, or it is over.
 	ErrOver = errors.New("this walk is over")
 	// ErrNoArticle: there is nothing to walk for this finding.
@@ -52,28 +51,14 @@ type told struct {
 func (t *told) Error() string { return t.words }
 func (t *told) Unwrap() error { return t.kind }
 
-func tell(kind error, words string) error { return &told{kind: kind, words: text.Clean(words)} }
+// Tell is one of the errors above with the words for the screen.
+func Tell(kind error, words string) error { return &told{kind: kind, words: text.Clean(words)} }
 
-// short is an API error's own words, cleaned and bounded.
-func short(err error) string {
+// Short is an API error's own words, cleaned and bounded.
+func Short(err error) string {
 	const limit = 600
 	if errors.Is(err, context.DeadlineExceeded) {
 		return "no answer in time"
 	}
 	return text.Limit(text.Clean(err.Error()), limit)
-}
-
-// deniedByWebhook tells a refusal by admission from one by RBAC, which look alike.
-func deniedByWebhook(err error) bool {
-	return strings.Contains(err.Error(), "admission webhook") || strings.Contains(err.Error(), "ValidatingAdmissionPolicy")
-}
-
-// answered says whether the error is the server's own refusal, so that nothing was stored.
-func answered(err error) bool {
-	var st apierrors.APIStatus
-	if !errors.As(err, &st) {
-		return false
-	}
-	code := st.Status().Code
-	return code >= 400 && code < 500 && !apierrors.IsTimeout(err)
 }

@@ -38,8 +38,8 @@ const (
 	// StateNotSeen is a stage that is over and that nobody saw: it may not have happened.
 	// Only stages have it, never steps.
 	StateNotSeen StepState = "not-seen"
-	// StateUnchecked is a change that was applied, and of which it could not be read whether it
-	// works.
+	// StateUnchecked is a step that was applied, and of which it could not be read yet whether
+	// it does what it is for.
 	StateUnchecked StepState = "unchecked"
 	// StateUnsure is a step that was begun and whose end was never written down: the
 	// program died in between. It is looked at before anything else is done.
@@ -100,6 +100,8 @@ type Preview struct {
 	MaySays string
 	// Reaches is what else the change touches, Means what that means for later.
 	Reaches, Means []string
+	// Now are figures of this moment. They are drawn beside what it reaches, and do not bind.
+	Now []string
 	// TakeBack says how it is undone; empty when it cannot be.
 	TakeBack string
 	Confirm  ConfirmKind

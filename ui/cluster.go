@@ -5,7 +5,6 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"time"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
@@ -14,78 +13,59 @@ import (
 	"vksmedic/model/lifecycle"
 	"vksmedic/model/text"
 	"vksmedic/ui/styles"
+	"vksmedic/ui/widget"
 )
 
-// clusterView is one cluster: what was found, then its Machines by who owns them,
+// newCluster is one cluster: what was found, then its Machines by who owns them,
 // then what stands around them.
-type clusterView struct {
-	list list
-	ref  model.ClusterRef
-}
-
-func (v *clusterView) theList() *list                           { return &v.list }
-func (v *clusterView) room(_ *Model, _, h int) (top, lines int) { return 2, h - 2 }
-func (v *clusterView) place() model.Place                       { return inCluster(v.ref) }
-func (v *clusterView) click(m *Model, _, y int) tea.Cmd         { return m.clickList(v, y) }
-func (v *clusterView) wheel(m *Model, down bool)                { m.wheelList(v, down) }
-func (v *clusterView) name() string                             { return clusterName(v.ref) }
-
-func (v *clusterView) bindings(m *Model) []key.Binding {
-	k := m.keys
-	return append([]key.Binding{k.Open, k.Filter, k.YAML, k.Describe, k.Copy, k.Back, k.Refresh}, k.moves()...)
-}
-
-func (v *clusterView) key(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) {
-	if key.Matches(k, m.keys.Copy) {
-		return m.copyRow(v), true
+func newCluster(ref model.ClusterRef) *listScreen {
+	return &listScreen{
+		name: clusterName(ref), at: inCluster(ref), filters: true, names: true,
+		keys: offering(func(k *KeyMap) []key.Binding {
+			return []key.Binding{k.Open, k.Filter, k.YAML, k.Describe, k.Copy, k.Back, k.Refresh}
+		}),
+		head: func(f *frame) []string { return clusterHead(f, ref) },
+		rows: func(f *frame, _ string) rowList {
+			c := f.cluster(ref)
+			if c == nil {
+				return nil
+			}
+			rows := append(clusterFindings(f, c), line(""))
+			rows = append(rows, clusterMachines(f, c)...)
+			return append(append(rows, line("")), around(f, c)...)
+		},
 	}
-	return m.onFiltered(v, k)
 }
 
-// copyRow copies the name of the object that one is on.
-func (m *Model) copyRow(s listed) tea.Cmd {
-	if r := s.theList().selected(m.rowsOf(s, lay(m.w, m.h).body.w)); r != nil && r.target != nil {
-		return m.copy("its name", r.target.Ref.Name)
-	}
-	return m.say(false, "there is no name on this line")
-}
-
-func (v *clusterView) draw(m *Model, w, h int) []string {
-	st := &m.styles
-	c := m.clusterNow(v.ref)
+func clusterHead(f *frame, ref model.ClusterRef) []string {
+	st := f.styles
+	c := f.cluster(ref)
 	if c == nil {
-		return []string{st.Strong.Render(clusterName(v.ref)), "", "  this cluster is not there (any more)"}
+		return []string{st.Strong.Render(clusterName(ref)), "", "  this cluster is not there (any more)"}
 	}
-	head := st.Strong.Render(cutMiddle(clusterName(v.ref), w/2)) + "  " + versionWords(c, " → ")
-	sum := v.summary(m, c)
-	if width(head)+gap+width(sum) <= w || sum == "" {
-		return m.drawList(v, []string{head + "  " + sum, ""}, w, h)
+	head := st.Strong.Render(widget.CutMiddle(clusterName(ref), f.w/2)) + "  " + versionWords(c, " → ")
+	sum := clusterSummary(f, c)
+	if widget.Width(head)+widget.Gap+widget.Width(sum) <= f.w || sum == "" {
+		return []string{head + "  " + sum, ""}
 	}
-	return m.drawList(v, []string{head, "  " + sum}, w, h)
+	return []string{head, "  " + sum}
 }
 
-func (m *Model) clusterNow(ref model.ClusterRef) *model.Cluster {
-	if m.snap == nil {
-		return nil
-	}
-	return m.snap.Cluster(ref)
-}
-
-// summary is the state of the whole in one line.
-func (v *clusterView) summary(m *Model, c *model.Cluster) string {
-	st := &m.styles
+// clusterSummary is the state of the whole in one line.
+func clusterSummary(f *frame, c *model.Cluster) string {
+	st := f.styles
 	var parts []string
 	if lifecycle.Paused(c) {
 		parts = append(parts, st.Warn.Render("paused"))
 	}
 	cp := lifecycle.ControlPlaneReplicas(c)
 	if cp.UpToDate != nil && cp.Desired != nil {
-		parts = append(parts, "control plane "+count32(cp.UpToDate)+" of "+count32(cp.Desired)+" up to date")
+		parts = append(parts, "control plane "+count(cp.UpToDate)+" of "+count(cp.Desired)+" up to date")
 	}
 	if e := etcdWords(c); e != "" {
 		parts = append(parts, e)
 	}
-	if s := silent(c, m.now()); s != "" {
+	if s := silent(c, f.now); s != "" {
 		parts = append(parts, st.Warn.Render(s))
 	}
 	return strings.Join(parts, st.Muted.Render(" · "))
@@ -100,47 +80,37 @@ func etcdWords(c *model.Cluster) string {
 	return fmt.Sprintf("etcd %d of %d, %d needed", healthy, all, needed)
 }
 
-func machineColumns() []column {
-	return []column{
-		{sign: true}, {title: "MACHINE", least: 14}, {title: "PHASE"}, {title: "NODE"}, {title: "VERSION", least: 6}, {title: "VM"},
-		{title: "HOST", least: 6}, {title: "ADDRESS", extra: 1}, {title: "SINCE", right: true}, {title: "", least: 8, sentence: true},
-	}
-}
-
-func (v *clusterView) rows(m *Model, w int) []row {
-	c := m.clusterNow(v.ref)
-	if c == nil {
-		return nil
-	}
-	st := &m.styles
-	now := m.now()
-	var rows []row
+// clusterFindings is a row for each finding, or one that says that there is none.
+func clusterFindings(f *frame, c *model.Cluster) rowList {
 	if len(c.Findings) > 0 {
 		all := make([]*model.Finding, len(c.Findings))
 		for i := range c.Findings {
 			all[i] = &c.Findings[i]
 		}
 		model.SortFindings(all)
-		rows = append(rows, m.findingRows(all, w, false)...)
-	} else {
-		sign, words := st.Ok.Render(signOk), " nothing is flagged here"
-		if s := silent(c, m.now()); s != "" {
-			sign, words = st.Muted.Render(signUnknown), " nothing is flagged of what can be seen: "+s
-		}
-		rows = append(rows, line(sign+words))
+		return findingRows(f, all, false)
 	}
-	rows = append(rows, line(""))
+	sign, words := f.styles.Ok.Render(styles.SignOk), " nothing is flagged here"
+	if s := silent(c, f.now); s != "" {
+		sign, words = f.styles.Muted.Render(styles.SignUnknown), " nothing is flagged of what can be seen: "+s
+	}
+	return rowList{line(sign + words)}
+}
 
-	cols := machineColumns()
-	natural := make([]int, len(cols))
-	cells := make([][]cell, len(c.Machines))
-	for i, x := range c.Machines {
-		cells[i] = v.machineCells(m, c, x, now)
-		measure(natural, cells[i])
+// clusterMachines are the Machines by who owns them.
+func clusterMachines(f *frame, c *model.Cluster) rowList {
+	table := widget.NewTable(
+		widget.Column{Sign: true}, widget.Column{Title: "MACHINE", Least: 14}, widget.Column{Title: "PHASE"}, widget.Column{Title: "NODE"},
+		widget.Column{Title: "VERSION", Least: 6}, widget.Column{Title: "VM"}, widget.Column{Title: "HOST", Least: 6},
+		widget.Column{Title: "ADDRESS", Extra: 1}, widget.Column{Title: "SINCE", Right: true}, widget.Column{Least: 8, Sentence: true},
+	)
+	for _, x := range c.Machines {
+		table.Add(machineCells(f, c, x)...)
 	}
-	widths := columnWidths(cols, natural, w-1)
+	table.Fit(f.w - 1)
+	var rows rowList
 	if len(c.Machines) > 0 {
-		rows = append(rows, row{text: drawHead(cols, widths, &st.Head), head: true})
+		rows = append(rows, row{text: table.Head(&f.styles.Head, -1, ""), head: true})
 	}
 	machines := func(of func(*model.Machine) bool) {
 		for i, x := range c.Machines {
@@ -150,13 +120,13 @@ func (v *clusterView) rows(m *Model, w int) []row {
 			name := x.Name
 			rows = append(rows, row{
 				id: "machine " + name, target: &Target{Ref: x.Ref(), In: onSupervisor()},
-				draw: func() string { return drawRow(cols, widths, cells[i]) },
-				open: func(m *Model) tea.Cmd { return m.push(&machineView{ref: c.Ref, machine: name}) },
+				draw: func() string { return table.Row(i) },
+				open: func(m *Model) tea.Cmd { return m.push(newMachine(c.Ref, name)) },
 			})
 		}
 	}
-	if c.ControlPlane != nil {
-		rows = append(rows, v.owner(m, c, "control plane", c.ControlPlane.Ref(), c.ControlPlane.Replicas, c.ControlPlane.Paused, c.ControlPlane.Conditions))
+	if k := c.ControlPlane; k != nil {
+		rows = append(rows, owner(f, c, "control plane", k.Ref(), k.Replicas, k.Paused, k.Conditions))
 	} else if slices.ContainsFunc(c.Machines, func(x *model.Machine) bool { return x.ControlPlane }) {
 		rows = append(rows, line("control plane"))
 	}
@@ -164,23 +134,22 @@ func (v *clusterView) rows(m *Model, w int) []row {
 	known := map[string]bool{}
 	for _, d := range c.Deployments {
 		known[d.Name] = true
-		rows = append(rows, v.owner(m, c, clean(d.Name), d.Ref(), d.Replicas, d.Paused, d.Conditions))
+		rows = append(rows, owner(f, c, clean(d.Name), d.Ref(), d.Replicas, d.Paused, d.Conditions))
 		machines(func(x *model.Machine) bool { return !x.ControlPlane && x.Deployment == d.Name })
 	}
 	if slices.ContainsFunc(c.Machines, func(x *model.Machine) bool { return !x.ControlPlane && !known[x.Deployment] }) {
 		rows = append(rows, line("Machines of no MachineDeployment that is known"))
 		machines(func(x *model.Machine) bool { return !x.ControlPlane && !known[x.Deployment] })
 	}
-	rows = append(rows, line(""))
-	return append(rows, v.around(m, c, w)...)
+	return rows
 }
 
 // owner is the line above the Machines that belong together.
-func (v *clusterView) owner(m *Model, c *model.Cluster, name string, ref model.ObjectRef, r model.Replicas, isPaused bool, conditions model.Generations) row {
-	st := &m.styles
+func owner(f *frame, c *model.Cluster, name string, ref model.ObjectRef, r model.Replicas, isPaused bool, conditions model.Generations) row {
+	st := f.styles
 	s := st.Strong.Render(name) + "   " + replicasWords(r)
 	if lifecycle.Behind(r) {
-		s += st.Accent.Render("   " + count32(r.UpToDate) + " of " + count32(r.Desired) + " up to date")
+		s += st.Accent.Render("   " + count(r.UpToDate) + " of " + count(r.Desired) + " up to date")
 	}
 	if isPaused {
 		s += st.Warn.Render("   paused")
@@ -193,19 +162,19 @@ func (v *clusterView) owner(m *Model, c *model.Cluster, name string, ref model.O
 	}
 	return row{
 		id: ref.String(), text: s, target: &Target{Ref: ref, In: onSupervisor()},
-		open: func(m *Model) tea.Cmd { return m.push(&conditionsView{ref: c.Ref, object: ref}) },
+		open: func(m *Model) tea.Cmd { return m.push(newObject(c.Ref, ref)) },
 	}
 }
 
-func (v *clusterView) machineCells(m *Model, c *model.Cluster, x *model.Machine, now time.Time) []cell {
-	st := &m.styles
+func machineCells(f *frame, c *model.Cluster, x *model.Machine) []widget.Cell {
+	st, now := f.styles, f.now
 	sign, signStyle := "", (*styles.Style)(nil)
 	var worst *model.Finding
 	for i := range c.Findings {
-		f := &c.Findings[i]
-		if slices.Contains(f.Subjects, x.Ref()) && (worst == nil || f.Severity.Rank() < worst.Severity.Rank()) {
-			worst = f
-			sign, signStyle = m.severity(f.Severity)
+		found := &c.Findings[i]
+		if found.About(x.Ref()) && (worst == nil || found.Severity.Rank() < worst.Severity.Rank()) {
+			worst = found
+			sign, signStyle = severity(st, found.Severity)
 		}
 	}
 	node, nodeBad := nodeWords(c, x)
@@ -241,9 +210,10 @@ func (v *clusterView) machineCells(m *Model, c *model.Cluster, x *model.Machine,
 	default:
 		phase = &st.Warn
 	}
-	return []cell{
-		{sign, signStyle}, {clean(x.Name), nil}, {clean(x.Phase), phase}, {node, badStyle(st, nodeBad)}, {shortVersion(x.Version), nil},
-		{power, badStyle(st, vmBad)}, {host, nil}, {address, nil}, {started, &st.Muted}, {strings.Join(note, ", "), &st.Muted},
+	return []widget.Cell{
+		{Text: sign, Style: signStyle}, {Text: clean(x.Name)}, {Text: clean(x.Phase), Style: phase}, {Text: node, Style: badStyle(st, nodeBad)},
+		{Text: shortVersion(x.Version)}, {Text: power, Style: badStyle(st, vmBad)}, {Text: host}, {Text: address},
+		{Text: started, Style: &st.Muted}, {Text: strings.Join(note, ", "), Style: &st.Muted},
 	}
 }
 
@@ -265,12 +235,12 @@ func badStyle(st *styles.Styles, bad bool) *styles.Style {
 }
 
 // around is what stands beside the Machines.
-func (v *clusterView) around(m *Model, c *model.Cluster, w int) []row {
-	st := &m.styles
-	var rows []row
+func around(f *frame, c *model.Cluster) rowList {
+	st, w := f.styles, f.w
+	var rows rowList
 	add := func(kind, words string, style *styles.Style, meta *model.Meta, conditions bool) {
-		s := pad(kind, 16, false) + " "
-		words = cutEnd(words, max(10, w-18))
+		s := widget.Pad(kind, 16) + " "
+		words = widget.CutEnd(words, max(10, w-18))
 		if style != nil {
 			words = style.Render(words)
 		}
@@ -279,7 +249,7 @@ func (v *clusterView) around(m *Model, c *model.Cluster, w int) []row {
 			ref := meta.Ref()
 			r.id, r.target = ref.String(), &Target{Ref: ref, In: onSupervisor()}
 			if conditions {
-				r.open = func(m *Model) tea.Cmd { return m.push(&conditionsView{ref: c.Ref, object: ref}) }
+				r.open = func(m *Model) tea.Cmd { return m.push(newObject(c.Ref, ref)) }
 			}
 		}
 		rows = append(rows, r)
@@ -350,7 +320,7 @@ func (v *clusterView) around(m *Model, c *model.Cluster, w int) []row {
 		}
 		rows = append(rows, row{
 			id: "budget " + ref.String(), target: &Target{Ref: ref, In: inCluster(c.Ref)},
-			text: pad("budget", 16, false) + " " + style.Render(cutEnd(words, max(10, w-18))),
+			text: widget.Pad("budget", 16) + " " + style.Render(widget.CutEnd(words, max(10, w-18))),
 		})
 	}
 	have := map[string]bool{}
@@ -363,17 +333,17 @@ func (v *clusterView) around(m *Model, c *model.Cluster, w int) []row {
 			ref := n.Ref()
 			rows = append(rows, row{
 				id: "node " + n.Name, target: &Target{Ref: ref, In: inCluster(c.Ref)},
-				text: pad("node", 16, false) + " " + st.Warn.Render(clean(n.Name)+"   no Machine has it"),
+				text: widget.Pad("node", 16) + " " + st.Warn.Render(clean(n.Name)+"   no Machine has it"),
 			})
 		}
 	}
 	if s := c.Workload.NodesSource; s.Name != "" && s.State != model.SourceOK {
-		sign, style := m.sourceStyle(s.State)
-		for i, l := range wrap(clean(s.Detail), w-24) {
+		sign, style := sourceStyle(st, s.State)
+		for i, l := range widget.Wrap(clean(s.Detail), w-24) {
 			if i == 0 {
-				l = style.Render(sign+" "+strings.ReplaceAll(string(s.State), "-", " ")) + "  " + l
+				l = style.Render(sign+" "+stateName(s.State)) + "  " + l
 			}
-			rows = append(rows, line(pad(map[bool]string{true: "its nodes"}[i == 0], 16, false)+" "+l))
+			rows = append(rows, line(widget.Pad(map[bool]string{true: "its nodes"}[i == 0], 16)+" "+l))
 		}
 	}
 	return rows

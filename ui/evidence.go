@@ -1,7 +1,7 @@
 package ui
 
 import (
-	"slices"
+	"cmp"
 	"strings"
 
 	"charm.land/bubbles/v2/key"
@@ -9,18 +9,30 @@ import (
 
 	"vksmedic/model"
 	"vksmedic/model/text"
+	"vksmedic/ui/styles"
+	"vksmedic/ui/widget"
 )
 
 // evidence is one finding: every check with its answer, what was read and where,
 // and what to do.
 type evidence struct {
-	list list
-	at   model.Place
-	id   string // the finding's Key.
+	*listScreen
+	id string // the finding's Key.
 }
 
-func (v *evidence) finding(m *Model) *model.Finding {
-	all := m.findingsOf(v.at)
+func newEvidence(at model.Place, id string) *evidence {
+	v := &evidence{id: id}
+	v.listScreen = &listScreen{
+		name: placeName(at), at: at, fills: true,
+		head: v.headLines, rows: v.checkRows, keys: v.offered, on: v.press, foot: v.detail,
+		footRoom: func(f *frame) int { return min(evidenceDetail(f.h), max(0, f.h-len(v.headLines(f))-3)) },
+	}
+	return v
+}
+
+// finding is the finding as it is now; nil where it is not found any more.
+func (v *evidence) finding(f *frame) *model.Finding {
+	all := f.findings(v.at)
 	for i := range all {
 		if all[i].Key() == v.id {
 			return &all[i]
@@ -29,145 +41,110 @@ func (v *evidence) finding(m *Model) *model.Finding {
 	return nil
 }
 
-// findingsOf are those of a cluster, or of the Supervisor as a whole.
-func (m *Model) findingsOf(at model.Place) []model.Finding {
-	switch {
-	case m.snap == nil:
-	case at.Kind == model.PlaceSupervisor:
-		return m.snap.General
-	case at.Kind == model.PlaceCluster:
-		if c := m.snap.Cluster(at.Cluster); c != nil {
-			return c.Findings
-		}
-	}
-	return nil
-}
-
-func (v *evidence) theList() *list                   { return &v.list }
-func (v *evidence) place() model.Place               { return v.at }
-func (v *evidence) click(m *Model, _, y int) tea.Cmd { return m.clickList(v, y) }
-func (v *evidence) wheel(m *Model, down bool)        { m.wheelList(v, down) }
-func (v *evidence) name() string                     { return placeName(v.at) }
-
-func (v *evidence) room(m *Model, w, h int) (top, lines int) {
-	top = len(v.head(m, w))
-	return top, max(3, h-top-evidenceDetail(h))
-}
-
-func (v *evidence) bindings(m *Model) []key.Binding {
-	k := m.keys
-	f := v.finding(m)
-	if f == nil {
+func (v *evidence) offered(f *frame) []key.Binding {
+	k := f.keys
+	x := v.finding(f)
+	if x == nil {
 		return []key.Binding{k.Back, k.Refresh}
 	}
 	var out []key.Binding
-	if len(m.offersOf(f)) > 0 {
+	if len(f.offers(x)) > 0 {
 		out = append(out, k.Walk)
 	}
 	out = append(out, k.Copy, k.YAML, k.Describe)
-	if hasUnknown(f) {
+	if hasUnknown(x) {
 		out = append(out, k.Unknown)
 	}
-	return append(append(out, k.Refresh, k.Back), k.moves()...)
+	return append(out, k.Refresh, k.Back)
 }
 
-func hasUnknown(f *model.Finding) bool {
-	for i := range f.Evidence {
-		if f.Evidence[i].Verdict == model.Unknown {
+func hasUnknown(x *model.Finding) bool {
+	for i := range x.Evidence {
+		if x.Evidence[i].Verdict == model.Unknown {
 			return true
 		}
 	}
 	return false
 }
 
-func (v *evidence) key(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) {
-	f := v.finding(m)
-	if f == nil {
+func (v *evidence) press(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) {
+	f := m.frame()
+	x := v.finding(f)
+	if x == nil {
 		return nil, false
 	}
 	switch {
 	case key.Matches(k, m.keys.Walk):
-		return m.walkFinding(f), true
+		return m.walkFinding(x), true
 	case key.Matches(k, m.keys.Copy):
-		return m.copy("the evidence", v.plain(m, f)), true
+		return m.copy("the evidence", v.plain(f, x)), true
 	case key.Matches(k, m.keys.Unknown):
-		v.nextUnknown(m, f)
+		v.nextUnknown(x)
 		return nil, true
 	case key.Matches(k, m.keys.YAML), key.Matches(k, m.keys.Describe):
-		t := subject(f)
+		t := subject(x)
 		if t == nil {
 			return m.say(false, "the finding names no object"), true
 		}
 		return m.read(*t, key.Matches(k, m.keys.Describe)), true
 	}
-	return m.onList(v, k)
-}
-
-// subject is the object that a finding is about; nil where it names none.
-func subject(f *model.Finding) *Target {
-	if len(f.Subjects) == 0 {
-		return nil
-	}
-	in := onSupervisor()
-	if inWorkload(f.Subjects[0].Kind) {
-		in = foundIn(f)
-	}
-	return &Target{Ref: f.Subjects[0], In: in}
-}
-
-func inWorkload(kind string) bool {
-	switch kind {
-	case "Node", "Pod", "PodDisruptionBudget", "VolumeAttachment":
-		return true
-	}
-	return false
+	return nil, false
 }
 
 func checkID(i int, c *model.Check) string { return itoa(i) + " " + c.Name }
 
 // nextUnknown goes to the next check that is unknown, so that what would settle it
 // is shown below.
-func (v *evidence) nextUnknown(m *Model, f *model.Finding) {
+func (v *evidence) nextUnknown(x *model.Finding) {
 	at := -1
-	for i := range f.Evidence {
-		if checkID(i, &f.Evidence[i]) == v.list.at {
+	for i := range x.Evidence {
+		if checkID(i, &x.Evidence[i]) == v.list.At() {
 			at = i
 		}
 	}
-	for d := 1; d <= len(f.Evidence); d++ {
-		i := (at + d) % len(f.Evidence)
-		if f.Evidence[i].Verdict == model.Unknown {
-			v.list.at, v.list.held = checkID(i, &f.Evidence[i]), true
-			body := lay(m.w, m.h).body
-			_, h := v.room(m, body.w, body.h)
-			v.list.show(v.rows(m, body.w), h)
+	for d := 1; d <= len(x.Evidence); d++ {
+		i := (at + d) % len(x.Evidence)
+		if x.Evidence[i].Verdict == model.Unknown {
+			v.list.Select(v.laid, checkID(i, &x.Evidence[i]), v.room)
 			return
 		}
 	}
 }
 
-// head is what was found, in words.
-func (v *evidence) head(m *Model, w int) []string {
-	st := &m.styles
-	f := v.finding(m)
-	if f == nil {
+// verdict is the sign and the style of a check's answer.
+func verdict(st *styles.Styles, v model.Verdict) (string, *styles.Style) {
+	switch v {
+	case model.Yes:
+		return styles.SignOk, &st.Ok
+	case model.No:
+		return styles.SignBad, &st.Danger
+	case model.Unknown:
+	}
+	return styles.SignUnknown, &st.Warn
+}
+
+// headLines is what was found, in words.
+func (v *evidence) headLines(f *frame) []string {
+	st, w := f.styles, f.w
+	x := v.finding(f)
+	if x == nil {
 		words := []string{st.Strong.Render(placeName(v.at)), ""}
-		if v.at.Kind == model.PlaceCluster && m.clusterNow(v.at.Cluster) == nil {
-			return append(words, st.Muted.Render(signQuiet)+" this cluster is not there (any more)")
+		if v.at.Kind == model.PlaceCluster && f.cluster(v.at.Cluster) == nil {
+			return append(words, st.Muted.Render(styles.SignQuiet)+" this cluster is not there (any more)")
 		}
-		if len(m.findingsOf(v.at)) > 0 {
-			return append(words, st.Ok.Render(signOk)+" this is not found any more; esc leads to what else is found here")
+		if len(f.findings(v.at)) > 0 {
+			return append(words, st.Ok.Render(styles.SignOk)+" this is not found any more; esc leads to what else is found here")
 		}
-		return append(words, st.Ok.Render(signOk)+" this is not found any more, and nothing else is flagged here")
+		return append(words, st.Ok.Render(styles.SignOk)+" this is not found any more, and nothing else is flagged here")
 	}
-	sign, style := m.severity(f.Severity)
-	right := string(f.Confidence)
-	if f.KB != "" {
-		right += " · KB " + clean(f.KB)
+	sign, style := severity(st, x.Severity)
+	right := string(x.Confidence)
+	if x.KB != "" {
+		right += " · KB " + clean(x.KB)
 	}
-	left := cutMiddle(placeName(v.at), max(12, w-width(right)-4))
-	out := []string{st.Strong.Render(left) + strings.Repeat(" ", max(2, w-width(left)-width(right))) + st.Muted.Render(right)}
-	for i, l := range wrap(clean(f.Summary), w-2) {
+	left := widget.CutMiddle(placeName(v.at), max(12, w-widget.Width(right)-4))
+	out := []string{st.Strong.Render(left) + strings.Repeat(" ", max(2, w-widget.Width(left)-widget.Width(right))) + st.Muted.Render(right)}
+	for i, l := range widget.Wrap(clean(x.Summary), w-2) {
 		if i == 0 {
 			l = sign + " " + l
 		} else {
@@ -179,61 +156,53 @@ func (v *evidence) head(m *Model, w int) []string {
 		}
 	}
 	var facts []string
-	if !f.Since.IsZero() {
-		facts = append(facts, "since "+exact(f.Since)+" ("+text.Since(m.now(), f.Since)+")")
+	if !x.Since.IsZero() {
+		facts = append(facts, "since "+exact(x.Since)+" ("+text.Since(f.now, x.Since)+")")
 	}
-	if m.o.Address != nil {
-		if a := clean(m.o.Address(f)); a != "" {
-			facts = append(facts, a)
-		}
+	if a := f.address(x); a != "" {
+		facts = append(facts, a)
 	}
-	if s := strings.Join(facts, " · "); width(s) <= w-2 {
+	if s := strings.Join(facts, " · "); widget.Width(s) <= w-2 {
 		facts = []string{s}
 	}
 	for _, s := range facts {
-		out = append(out, "  "+st.Muted.Render(cutEnd(s, w-2)))
+		out = append(out, "  "+st.Muted.Render(widget.CutEnd(s, w-2)))
 	}
 	return append(out, "")
 }
 
-func (v *evidence) rows(m *Model, w int) []row {
-	f := v.finding(m)
-	if f == nil {
+func (v *evidence) checkRows(f *frame, _ string) rowList {
+	x := v.finding(f)
+	if x == nil {
 		return nil
 	}
-	st := &m.styles
-	now := m.now()
-	cols := []column{{sign: true}, {least: 22, sentence: true}, {least: 12, sentence: true}, {extra: 1}, {right: true}}
-	natural := make([]int, len(cols))
-	cells := make([][]cell, len(f.Evidence))
-	for i := range f.Evidence {
-		k := &f.Evidence[i]
-		sign, style := m.verdict(k.Verdict)
+	st, w := f.styles, f.w
+	table := widget.NewTable(widget.Column{Sign: true}, widget.Column{Least: 22, Sentence: true}, widget.Column{Least: 12, Sentence: true},
+		widget.Column{Extra: 1}, widget.Column{Right: true})
+	for i := range x.Evidence {
+		k := &x.Evidence[i]
+		sign, style := verdict(st, k.Verdict)
 		if k.Verdict == model.No && k.Weight == model.Supporting {
 			style = &st.Muted
 		}
 		age := ""
 		if !k.Seen.IsZero() {
-			age = text.Since(now, k.Seen)
+			age = text.Since(f.now, k.Seen)
 		}
-		title := clean(k.Title)
-		if title == "" {
-			title = clean(k.Name)
-		}
-		cells[i] = []cell{{sign, style}, {title, nil}, {clean(k.Detail), &st.Muted}, {clean(k.Source), &st.Muted}, {age, &st.Muted}}
-		measure(natural, cells[i])
+		table.Add(widget.Cell{Text: sign, Style: style}, widget.Cell{Text: cmp.Or(clean(k.Title), clean(k.Name))}, widget.Cell{Text: clean(k.Detail), Style: &st.Muted},
+			widget.Cell{Text: clean(k.Source), Style: &st.Muted}, widget.Cell{Text: age, Style: &st.Muted})
 	}
-	widths := columnWidths(cols, natural, w-1)
-	var rows []row
-	for i := range f.Evidence {
-		rows = append(rows, row{id: checkID(i, &f.Evidence[i]), draw: func() string { return drawRow(cols, widths, cells[i]) }})
+	table.Fit(w - 1)
+	var rows rowList
+	for i := range x.Evidence {
+		rows = append(rows, row{id: checkID(i, &x.Evidence[i]), draw: func() string { return table.Row(i) }})
 	}
-	if len(f.Advice) > 0 {
+	if len(x.Advice) > 0 {
 		rows = append(rows, line(""))
 	}
-	for _, a := range f.Advice {
-		for i, l := range wrap(clean(a), w-4) {
-			lead := signHere + " "
+	for _, a := range x.Advice {
+		for i, l := range widget.Wrap(clean(a), w-4) {
+			lead := styles.SignHere + " "
 			if i > 0 {
 				lead = "  "
 			}
@@ -243,29 +212,18 @@ func (v *evidence) rows(m *Model, w int) []row {
 	return rows
 }
 
-func (v *evidence) draw(m *Model, w, h int) []string {
-	f := v.finding(m)
-	head := v.head(m, w)
-	if f == nil {
-		return head
-	}
-	_, n := v.room(m, w, h)
-	rows := v.rows(m, w)
-	out := slices.Concat(head, v.list.draw(m, rows, w, n))
-	for len(out) < len(head)+n {
-		out = append(out, "")
-	}
-	return append(out, v.detail(m, f, w, h-len(out), len(rows)-v.list.off-n)...)
-}
-
 // detail is everything about the check that one is on, under a line that says how many
 // lines of the list are below.
-func (v *evidence) detail(m *Model, f *model.Finding, w, h, below int) []string {
-	st := &m.styles
+func (v *evidence) detail(f *frame) []string {
+	x := v.finding(f)
+	if x == nil {
+		return nil
+	}
+	st, w, h, below := f.styles, f.w, v.footRoom(f), len(v.laid)-v.list.Off()-v.room
 	var k *model.Check
-	for i := range f.Evidence {
-		if checkID(i, &f.Evidence[i]) == v.list.at {
-			k = &f.Evidence[i]
+	for i := range x.Evidence {
+		if checkID(i, &x.Evidence[i]) == v.list.At() {
+			k = &x.Evidence[i]
 		}
 	}
 	if k == nil || h < 2 {
@@ -275,19 +233,19 @@ func (v *evidence) detail(m *Model, f *model.Finding, w, h, below int) []string 
 	if below > 0 {
 		more = " ↓ " + plural(below, "more line", "more lines") + " ─"
 	}
-	out := []string{st.Muted.Render(strings.Repeat("─", max(0, w-width(more))) + more)}
+	out := []string{st.Muted.Render(strings.Repeat("─", max(0, w-widget.Width(more))) + more)}
 	put := func(name, s string, most int) {
 		if s == "" {
 			return
 		}
-		lines := wrap(s, w-11)
+		lines := widget.Wrap(s, w-11)
 		if most = max(most, 1); len(lines) > most {
-			lines = append(lines[:most-1:most-1], cutEnd(lines[most-1], w-11-len(" … c copies all"))+" … c copies all")
+			lines = append(lines[:most-1:most-1], widget.CutEnd(lines[most-1], w-11-len(" … c copies all"))+" … c copies all")
 		}
 		for i, l := range lines {
-			lead := pad(name, 10, false)
+			lead := widget.Pad(name, 10)
 			if i > 0 {
-				lead = pad("", 10, false)
+				lead = widget.Pad("", 10)
 			}
 			out = append(out, st.Muted.Render(lead)+" "+l)
 		}
@@ -300,7 +258,7 @@ func (v *evidence) detail(m *Model, f *model.Finding, w, h, below int) []string 
 		}
 	}
 	// What would settle it has its room before all that is said about it.
-	put(string(k.Verdict), clean(k.Detail), h-2-len(wrap(settle, w-11)))
+	put(string(k.Verdict), clean(k.Detail), h-2-len(widget.Wrap(settle, w-11)))
 	put("settled by", settle, h)
 	src := clean(k.Source)
 	if !k.Seen.IsZero() {
@@ -315,27 +273,25 @@ func (v *evidence) detail(m *Model, f *model.Finding, w, h, below int) []string 
 }
 
 // plain is the evidence as text, for a ticket.
-func (v *evidence) plain(m *Model, f *model.Finding) string {
+func (v *evidence) plain(f *frame, x *model.Finding) string {
 	var b strings.Builder
-	b.WriteString(placeName(v.at) + ": " + clean(f.Summary) + "\n")
-	b.WriteString(string(f.Severity) + ", " + string(f.Confidence))
-	if f.KB != "" {
-		b.WriteString(", KB " + clean(f.KB))
+	b.WriteString(placeName(v.at) + ": " + clean(x.Summary) + "\n")
+	b.WriteString(string(x.Severity) + ", " + string(x.Confidence))
+	if x.KB != "" {
+		b.WriteString(", KB " + clean(x.KB))
 	}
-	if m.o.Address != nil {
-		if a := clean(m.o.Address(f)); a != "" {
-			b.WriteString(", " + a)
-		}
+	if a := f.address(x); a != "" {
+		b.WriteString(", " + a)
 	}
-	b.WriteString("\n" + m.where(512) + ", " + exact(m.now()) + "\n\n")
-	for i := range f.Evidence {
-		k := &f.Evidence[i]
-		b.WriteString(pad("["+string(k.Verdict)+"]", 10, false) + clean(k.Title) + ": " + text.CleanLines(k.Detail) + " (" + clean(k.Source) + ")\n")
+	b.WriteString("\n" + whereWords(f, 512) + ", " + exact(f.now) + "\n\n")
+	for i := range x.Evidence {
+		k := &x.Evidence[i]
+		b.WriteString(widget.Pad("["+string(k.Verdict)+"]", 10) + clean(k.Title) + ": " + text.CleanLines(k.Detail) + " (" + clean(k.Source) + ")\n")
 		if k.Verdict == model.Unknown && k.Settle != "" {
 			b.WriteString("          settled by: " + clean(k.Settle) + "\n")
 		}
 	}
-	for _, a := range f.Advice {
+	for _, a := range x.Advice {
 		b.WriteString("- " + clean(a) + "\n")
 	}
 	return b.String()

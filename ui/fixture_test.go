@@ -2,14 +2,22 @@ package ui
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"sync"
+	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
 
 	"vksmedic/model"
+	"vksmedic/model/signature"
+	"vksmedic/probes/capture"
 	"vksmedic/remedies"
 )
 
@@ -28,7 +36,7 @@ func meta(kind, ns, name string, age time.Duration) model.Meta {
 	return model.Meta{APIVersion: "cluster.x-k8s.io/v1beta2", Kind: kind, Namespace: ns, Name: name, UID: kind + name, Created: ago(age)}
 }
 
-func okSource(name string, age time.Duration) model.Source {
+func okSource(name model.SourceName, age time.Duration) model.Source {
 	return model.Source{Name: name, State: model.SourceOK, Seen: ago(age)}
 }
 
@@ -43,7 +51,7 @@ func well(ns, name, version string) *model.Cluster {
 			Version: version, OldestVersion: version, Replicas: replicas(3, 3, 3)},
 		Deployments: []*model.MachineDeployment{{Meta: meta("MachineDeployment", ns, name+"-md-0", 90*24*time.Hour), Cluster: name,
 			Version: version, Replicas: replicas(5, 5, 5)}},
-		Workload: &model.Workload{NodesSource: okSource("workload/"+ref.String()+"/nodes", 40*time.Second)},
+		Workload: &model.Workload{NodesSource: okSource(model.WorkloadSource(ref, model.PartNodes), 40*time.Second)},
 	}
 	for i := range 3 {
 		c.Machines = append(c.Machines, machine(ns, name, fmt.Sprintf("%s-cp-%s", name, []string{"9wq4m", "b2xnz", "x7k2p"}[i]), version, true, i))
@@ -79,72 +87,118 @@ func machine(ns, cluster, name, version string, cp bool, i int) *model.Machine {
 	return x
 }
 
-const drainMessage = "Drain not completed yet (started at 2026-03-14T02:14:00Z):\n" +
-	"* Pods pinniped-concierge/pinniped-concierge-kube-cert-agent-7f9d8, pinniped-concierge/pinniped-concierge-kube-cert-agent-x2k4m: " +
-	"deletionTimestamp set, but still not removed from the Node"
+// caseOf reads a public case as it is.
+func caseOf(t testing.TB, name string) *model.Snapshot {
+	t.Helper()
+	dump, err := capture.Read(t.Context(), filepath.Join(casesDir, name), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dump.Snapshot(signature.Judge, time.Time{})
+}
 
-// stuck is the cluster whose upgrade waits for the agent.
+const casesDir = "../testdata/cases"
+
+var stampInYAML = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+
+// caseCluster is the cluster of a public case under other names, and at another time: the newest
+// time in its objects is newest.
+func caseCluster(name string, newest time.Time, renames ...string) *model.Cluster {
+	files, err := filepath.Glob(filepath.Join(casesDir, name, "*.yaml"))
+	if err != nil || len(files) == 0 {
+		panic(fmt.Sprintf("case %s: %v", name, err))
+	}
+	var all []byte
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			panic(err)
+		}
+		all = append(append(all, b...), "\n---\n"...)
+	}
+	was := time.Time{}
+	for _, x := range stampInYAML.FindAllString(string(all), -1) {
+		if at, err := time.Parse(time.RFC3339, x); err == nil && at.After(was) {
+			was = at
+		}
+	}
+	yaml := stampInYAML.ReplaceAllStringFunc(string(all), func(x string) string {
+		at, err := time.Parse(time.RFC3339, x)
+		if err != nil {
+			panic(err)
+		}
+		return at.Add(newest.Sub(was)).Format(time.RFC3339)
+	})
+	dump, err := capture.Read(context.Background(), capture.Stdin, strings.NewReader(strings.NewReplacer(renames...).Replace(yaml)))
+	if err != nil {
+		panic(err)
+	}
+	sn := dump.Snapshot(signature.Judge, newest)
+	if len(sn.Clusters) != 1 {
+		panic(fmt.Sprintf("case %s has %d clusters", name, len(sn.Clusters)))
+	}
+	return sn.Clusters[0]
+}
+
+// put puts the Machines and nodes of a case into a cluster in good health, in place of those of
+// the same name.
+func put(c, from *model.Cluster) {
+	if from.Ref != c.Ref {
+		panic(fmt.Sprintf("the case is about %v, not %v", from.Ref, c.Ref))
+	}
+	for _, x := range from.Machines {
+		i := slices.IndexFunc(c.Machines, func(y *model.Machine) bool { return y.Name == x.Name })
+		if i < 0 {
+			panic("no Machine is called " + x.Name)
+		}
+		x.Deployment, x.Set, x.Addresses = c.Machines[i].Deployment, c.Machines[i].Set, c.Machines[i].Addresses
+		c.Machines[i] = x
+		for j := range c.Workload.Nodes {
+			if n := &c.Workload.Nodes[j]; n.Name == x.NodeName {
+				n.Unschedulable = true // As it is during a drain.
+			}
+		}
+	}
+	for _, n := range from.Workload.Nodes {
+		i := slices.IndexFunc(c.Workload.Nodes, func(y model.Node) bool { return y.Name == n.Name })
+		c.Workload.Nodes[i] = n
+	}
+	c.Workload.Pods = append(c.Workload.Pods, from.Workload.Pods...)
+	c.Workload.Budgets = append(c.Workload.Budgets, from.Workload.Budgets...)
+}
+
+const agentCase = "01-pinniped-concierge-v1beta1"
+
+// stuck is the cluster whose upgrade waits for the agent: that of the case, among others that are
+// well.
 func stuck() *model.Cluster {
 	c := well("team-a", "web", "v1.32.1+vmware.1-fips")
 	c.ControlPlane.Replicas = replicas(3, 3, 2)
-	x := c.Machines[2]
-	x.Version, x.Phase = "v1.31.4+vmware.1-fips", "Deleting"
-	x.Deleting, x.DrainStarted = ago(72*time.Minute), ago(72*time.Minute)
-	x.PreTerminateHooks = []string{"kcp-cleanup"}
-	x.Conditions.New[0] = model.Condition{Type: "Ready", Status: "False", Reason: "NotReady", Since: ago(72 * time.Minute),
-		Message: "* Deleting: Machine deletion in progress since more than 15m, stage: DrainingNode, delay likely due to Pods not terminating"}
-	x.Conditions.New[2] = model.Condition{Type: "Deleting", Status: "True", Reason: "DrainingNode", Message: drainMessage, Since: ago(72 * time.Minute)}
-	c.Workload.Nodes[2].Unschedulable = true
-	c.Workload.Nodes[2].Version = x.Version
-	c.Workload.PodsOn = map[string]bool{x.NodeName: true}
-	c.Workload.Pods = []model.Pod{
-		{Meta: model.Meta{Kind: "Pod", Namespace: "pinniped-concierge", Name: "pinniped-concierge-kube-cert-agent-7f9d8", Created: ago(20 * time.Second), Deleting: ago(4 * time.Second)}, Node: x.NodeName, Phase: "Running"},
-		{Meta: model.Meta{Kind: "Pod", Namespace: "kube-system", Name: "kube-apiserver-" + x.Name, Created: ago(2 * time.Hour)}, Node: x.NodeName, Phase: "Running", Mirror: true},
-		{Meta: model.Meta{Kind: "Pod", Namespace: "shop", Name: "db-0", Labels: map[string]string{"app": "db"}, Created: ago(9 * time.Hour)}, Node: x.NodeName, Phase: "Running"},
-	}
+	put(c, caseCluster(agentCase, ago(20*time.Second), "wc1-cp-old1", "web-cp-x7k2p", "ns-a", "team-a", "wc1", "web"))
+	node := c.Machines[2].NodeName
+	c.Workload.PodsOn = map[string]bool{node: true}
+	c.Workload.PodsSource, c.Workload.BudgetsSource = okSource("workload/team-a/web/pods", 3*time.Second), okSource("workload/team-a/web/budgets", 3*time.Second)
+	c.Workload.Pods = append(c.Workload.Pods,
+		model.Pod{Meta: model.Meta{Kind: "Pod", Namespace: "kube-system", Name: "kube-apiserver-" + node, Created: ago(2 * time.Hour)}, Node: node, Phase: "Running", Mirror: true},
+		model.Pod{Meta: model.Meta{Kind: "Pod", Namespace: "shop", Name: "db-0", Labels: map[string]string{"app": "db"}, Created: ago(9 * time.Hour)}, Node: node, Phase: "Running"})
 	c.Workload.Budgets = []model.Budget{{Meta: model.Meta{Namespace: "shop", Name: "db"}, Selector: labels.SelectorFromSet(labels.Set{"app": "db"})}}
 	c.Neighbours = []model.ClusterRef{{Namespace: "team-a", Name: "api"}, {Namespace: "team-a", Name: "batch"}}
 	c.Endpoints = []*model.Endpoints{{Meta: meta("Endpoints", "team-a", "web-control-plane-service", 90*24*time.Hour), Subsets: []model.EndpointSubset{{
 		Ready: []model.EndpointAddress{{IP: "10.10.5.5"}, {IP: "10.10.5.6"}, {IP: "10.10.5.7"}}}}}}
 	c.Sets = []*model.MachineSet{{Meta: meta("MachineSet", "team-a", "web-md-0-6d8f9", 2*time.Hour), Deployment: "web-md-0", Replicas: replicas(5, 5, 5), Version: "v1.32.1"}}
 	c.HealthChecks = []*model.MachineHealthCheck{{Meta: meta("MachineHealthCheck", "team-a", "web-cp", 90*24*time.Hour)}}
-	seen := ago(2 * time.Second)
-	c.Findings = []model.Finding{{
-		Signature: "kube-cert-agent-blocks-drain", Confidence: model.Suspected, Severity: model.Critical, Cluster: c.Ref,
-		Subjects: []model.ObjectRef{x.Ref()}, Short: "agent blocks drain", KB: "410900", Article: "kube-cert-agent-blocks-drain", Since: ago(72 * time.Minute),
-		Summary: "kube-cert-agent blocks the drain of web-cp-x7k2p: it is evicted, and comes back on the same cordoned node",
-		Evidence: []model.Check{
-			{Name: "machine-deleting", Title: "the Machine is being deleted", Weight: model.Required, Verdict: model.Yes, Detail: "since 02:14, 1h12m", Source: "Machine team-a/web-cp-x7k2p", Seen: seen},
-			{Name: "draining", Title: "it is in the drain", Weight: model.Required, Verdict: model.Yes, Detail: "Deleting: DrainingNode", Source: "Machine team-a/web-cp-x7k2p, condition Deleting", Seen: seen},
-			{Name: "agent-on-node", Title: "an agent pod is on its node", Weight: model.Deciding, Verdict: model.Yes, Detail: "2 in pinniped-concierge, label value v3", Source: "pods of node web-cp-x7k2p", Seen: ago(3 * time.Second)},
-			{Name: "comes-back", Title: "it keeps coming back", Weight: model.Supporting, Verdict: model.Yes, Detail: "4 different pods in 60s", Source: "pods of node web-cp-x7k2p", Seen: ago(3 * time.Second)},
-			{Name: "no-rule", Title: "no rule lets it pass", Weight: model.Deciding, Verdict: model.Yes, Detail: "0 MachineDrainRules in team-a", Source: "MachineDrainRules of team-a", Seen: seen},
-			{Name: "others", Title: "nothing else is in the way", Weight: model.Supporting, Verdict: model.No, Detail: "budget shop/db holds shop/db-0 as well", Source: "budgets", Seen: ago(3 * time.Second)},
-			{Name: "vks-version", Title: "VKS 3.3 or later", Weight: model.Deciding, Verdict: model.Unknown, Detail: "may not read PackageInstalls (forbidden)", Source: "supervisor/vks",
-				Settle: "ask for get on packageinstalls.packaging.carvel.dev in vmware-system-vkg, or look in vCenter: Supervisor Management, Services"},
-		},
-		Advice: []string{"Do not delete the node or the Machine by hand."},
-	}}
 	return c
 }
 
-// picture is a fleet in which every kind of trouble is to be seen.
+// picture is a fleet as SCREENS has it: something of everything. What is found in it is judged.
 func picture() *model.Snapshot {
-	web := stuck()
-
 	shop := well("team-b", "shop", "v1.31.4")
 	shop.ControlPlane.Replicas = replicas(0, 3, 3)
-	shop.Findings = []model.Finding{{Signature: "drain-blocked", Confidence: model.Confirmed, Severity: model.Warning, Cluster: shop.Ref, Short: "budget blocks drain", Since: ago(3 * time.Hour),
-		Subjects: []model.ObjectRef{shop.Machines[4].Ref()}, Summary: "the drain of shop-md-0-6d8f9-7plqz waits for shop/db-0: budget shop/db allows none",
-		Evidence: []model.Check{{Name: "held", Title: "a pod holds the drain", Verdict: model.Yes, Detail: "shop/db-0, budget db allows 0", Source: "budgets", Seen: ago(time.Second)}},
-		Advice:   []string{"Give shop/db one more replica, or let the budget allow one disruption."}}}
-	shop.Machines[4].Phase, shop.Machines[4].Deleting, shop.Machines[4].DrainStarted = "Deleting", ago(3*time.Hour), ago(3*time.Hour)
-	shop.Machines[4].Conditions.New[2] = model.Condition{Type: "Deleting", Status: "True", Reason: "DrainingNode", Since: ago(3 * time.Hour)}
+	put(shop, caseCluster("11-pdb-cnpg-single-instance", ago(3*time.Hour), "wc11-md-processor-qwrzv", "shop-md-0-6d8f9-7plqz", "namespace: org,", "namespace: team-b,", "wc11", "shop"))
 
 	ml := well("team-c", "ml", "v1.33.0")
 	ml.Deployments[0].Replicas = replicas(11, 12, 12)
-	ml.Findings = []model.Finding{{Signature: "drain-blocked", Confidence: model.Suspected, Severity: model.Info, Cluster: ml.Ref, Short: "drain has just begun", Since: ago(50 * time.Second),
-		Subjects: []model.ObjectRef{ml.Machines[3].Ref()}, Summary: "a drain has just begun"}}
+	put(ml, caseCluster("10-pdb-capi18-nameless-condition", ago(50*time.Second), "wc10-np1-old", "ml-md-0-6d8f9-4xk2j", "ns-a", "team-c", "wc10", "ml"))
 
 	edge := well("team-d", "edge", "v1.32.1")
 	edge.Workload = &model.Workload{NodesSource: model.Source{Name: "workload/team-d/edge/nodes", State: model.SourceUnreachable, Seen: ago(6 * time.Minute),
@@ -153,16 +207,19 @@ func picture() *model.Snapshot {
 	pausedOne.Object.Paused = true
 
 	sn := &model.Snapshot{At: clock(), Version: 7, Supervisor: model.Supervisor{Context: "prod-sv01", Server: "https://10.0.0.2:6443", User: "ana@vsphere.local", VKS: "3.6.1+v1.35"},
-		Clusters: []*model.Cluster{web, well("team-a", "api", "v1.32.1"), shop, ml, edge, pausedOne}}
+		Clusters: []*model.Cluster{stuck(), well("team-a", "api", "v1.32.1"), shop, ml, edge, pausedOne}}
 	for i := range 37 {
 		sn.Clusters = append(sn.Clusters, well("team-e", fmt.Sprintf("app-%02d", i+1), "v1.32.1"))
 	}
 	for _, r := range []string{"clusters", "kubeadmcontrolplanes", "machinedeployments", "machines", "machinedrainrules", "virtualmachines", "virtualmachineservices", "endpoints"} {
-		sn.Sources = append(sn.Sources, model.Source{Name: "supervisor/" + r, State: model.SourceOK, Live: true, Seen: ago(time.Second)})
+		sn.Sources = append(sn.Sources, model.Source{Name: model.SupervisorSource(r, ""), State: model.SourceOK, Live: true, Seen: ago(time.Second)})
 	}
 	sn.Sources = append(sn.Sources,
 		model.Source{Name: "supervisor/vks", State: model.SourceForbidden, Detail: "ana@vsphere.local may not get packageinstalls.packaging.carvel.dev in vmware-system-vkg; ask for get on them"},
 		model.Source{Name: "supervisor/vspheremachines", State: model.SourceStale, Seen: ago(4 * time.Minute), Detail: "the watch broke off: connection refused; trying again"})
+	for _, c := range sn.Clusters[:6] { // Nothing is wrong with the others.
+		c.Findings, c.Review = signature.Judge(c, sn, sn.At)
+	}
 	return sn
 }
 
@@ -228,10 +285,11 @@ func (s *script) Answer(_ context.Context, id, text string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.answers = append(s.answers, id+": "+text)
-	s.view.Ask = nil
 	if s.answer != nil {
 		return s.answer(s)
 	}
+	s.view.Ask = nil
+	s.enter(s)
 	return nil
 }
 
@@ -255,6 +313,9 @@ func (s *script) Enter(ctx context.Context) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.view.Ask != nil {
+		return errors.New("the step has a question")
+	}
 	if s.enter != nil {
 		s.enter(s)
 	}

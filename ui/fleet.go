@@ -13,12 +13,13 @@ import (
 	"vksmedic/model/lifecycle"
 	"vksmedic/model/text"
 	"vksmedic/ui/styles"
+	"vksmedic/ui/widget"
 )
 
 // fleet is the first screen: a line for each cluster, what is flagged first.
 type fleet struct {
-	list      list
-	filter    string
+	*listScreen
+	narrow    string // only clusters with this text are shown; empty: all.
 	namespace string // empty: all.
 	sort      fleetSort
 	all       bool // the healthy ones too, however many.
@@ -26,8 +27,22 @@ type fleet struct {
 	// What follows is made from a snapshot and the settings above; made is their key.
 	made    fleetKey
 	entries []fleetEntry
-	natural []int
+	table   *widget.Table
 	healthy int // entries from here on are in good health.
+}
+
+func newFleet() *fleet {
+	v := &fleet{}
+	v.listScreen = &listScreen{
+		head: v.headLines, rows: v.clusterRows, keys: v.offered, on: v.press, foot: v.narrowed, names: true,
+		footRoom: func(*frame) int {
+			if v.narrow != "" || v.namespace != "" {
+				return 2
+			}
+			return 0
+		},
+	}
+	return v
 }
 
 type fleetSort int
@@ -58,7 +73,7 @@ func (s fleetSort) String() string {
 type fleetKey struct {
 	snap      *model.Snapshot
 	second    int64 // what is measured are ages, too: they grow.
-	filter    string
+	narrow    string
 	namespace string
 	sort      fleetSort
 }
@@ -66,6 +81,7 @@ type fleetKey struct {
 // fleetEntry is a cluster with what does not change while its key stands.
 type fleetEntry struct {
 	c       *model.Cluster
+	moves   lifecycle.Movement
 	rank    int
 	from    []int
 	since   time.Time
@@ -81,7 +97,8 @@ const (
 	rankWell
 )
 
-func fleetRank(c *model.Cluster, now time.Time) int {
+// fleetRank orders clusters, the worst first; moves is what moves in this one.
+func fleetRank(c *model.Cluster, moves lifecycle.Movement, now time.Time) int {
 	if w := c.Worst(); w != nil {
 		return w.Severity.Rank()
 	}
@@ -90,65 +107,62 @@ func fleetRank(c *model.Cluster, now time.Time) int {
 		return rankSilent
 	case lifecycle.AnyPaused(c):
 		return rankPaused
-	case lifecycle.MovementOf(c).Words != "" || lifecycle.Lacking(lifecycle.ControlPlaneReplicas(c)) || lifecycle.Lacking(lifecycle.WorkerReplicas(c)):
+	case moves.Words != "" || lifecycle.Lacking(lifecycle.ControlPlaneReplicas(c)) || lifecycle.Lacking(lifecycle.WorkerReplicas(c)):
 		return rankMoving
 	}
 	return rankWell
 }
 
-func fleetColumns() []column {
-	return []column{
-		{sign: true},
-		{title: "CLUSTER", least: 14},
-		{title: "CP", right: true},
-		{title: "WORKERS", right: true},
-		{title: "VERSION", least: 10},
-		{title: "ROLLOUT", least: 9, sentence: true},
-		{title: "FINDING", least: 16, sentence: true},
-		{title: "SINCE", right: true, extra: 2},
-		{title: "CLASS", extra: 4},
-		{title: "ENDPOINT", extra: 3},
-		{title: "AGE", right: true, extra: 1},
-	}
+func newFleetTable() *widget.Table {
+	return widget.NewTable(
+		widget.Column{Sign: true},
+		widget.Column{Title: "CLUSTER", Least: 14},
+		widget.Column{Title: "CP", Right: true},
+		widget.Column{Title: "WORKERS", Right: true},
+		widget.Column{Title: "VERSION", Least: 10},
+		widget.Column{Title: "ROLLOUT", Least: 9, Sentence: true},
+		widget.Column{Title: "FINDING", Least: 16, Sentence: true},
+		widget.Column{Title: "SINCE", Right: true, Extra: 2},
+		widget.Column{Title: "CLASS", Extra: 4},
+		widget.Column{Title: "ENDPOINT", Extra: 3},
+		widget.Column{Title: "AGE", Right: true, Extra: 1},
+	)
 }
 
-// prepare makes the entries anew where the snapshot or a setting changed.
-func (f *fleet) prepare(m *Model) {
-	now := m.now()
-	k := fleetKey{m.snap, now.Unix(), f.filter, f.namespace, f.sort}
-	if k == f.made || m.snap == nil {
+// make makes the entries anew where the snapshot or a setting changed.
+func (v *fleet) make(f *frame) {
+	k := fleetKey{f.snap, f.now.Unix(), v.narrow, v.namespace, v.sort}
+	if k == v.made || f.snap == nil {
 		return
 	}
-	f.made = k
-	f.entries = f.entries[:0]
-	f.natural = make([]int, len(fleetColumns()))
-	want := strings.ToLower(f.filter)
-	for _, c := range m.snap.Clusters {
-		if f.namespace != "" && c.Ref.Namespace != f.namespace {
+	v.made = k
+	v.entries = v.entries[:0]
+	want := strings.ToLower(v.narrow)
+	for _, c := range f.snap.Clusters {
+		if v.namespace != "" && c.Ref.Namespace != v.namespace {
 			continue
 		}
 		if want != "" && !fleetMatches(c, want) {
 			continue
 		}
-		e := fleetEntry{c: c, rank: fleetRank(c, now), version: versionWords(c, "→"), id: c.Ref.String() + "/"}
+		moves := lifecycle.MovementOf(c)
+		e := fleetEntry{c: c, moves: moves, rank: fleetRank(c, moves, f.now), version: versionWords(c, "→"), id: c.Ref.String() + "/"}
 		if w := c.Worst(); w != nil {
 			e.since = w.Since
 		}
-		if f.sort == sortVersion {
+		if v.sort == sortVersion {
 			from, _ := lifecycle.Versions(c)
 			e.from = lifecycle.VersionNumbers(from)
 		}
-		f.entries = append(f.entries, e)
-		measure(f.natural, f.cells(m, &e, now))
+		v.entries = append(v.entries, e)
 	}
-	slices.SortStableFunc(f.entries, func(a, b fleetEntry) int { return f.compare(&a, &b) })
-	f.healthy = len(f.entries)
-	if f.sort == sortWorst {
-		for i := range f.entries {
-			if f.entries[i].rank == rankWell {
-				f.healthy = i
-				break
-			}
+	slices.SortStableFunc(v.entries, func(a, b fleetEntry) int { return v.compare(&a, &b) })
+	v.table = newFleetTable()
+	v.healthy = len(v.entries)
+	for i := range v.entries {
+		v.table.Add(fleetCells(f, &v.entries[i])...)
+		if v.entries[i].rank == rankWell && v.sort == sortWorst {
+			v.healthy = min(v.healthy, i)
 		}
 	}
 }
@@ -167,9 +181,9 @@ func fleetMatches(c *model.Cluster, want string) bool {
 	return strings.Contains(versionWords(c, " "), want)
 }
 
-func (f *fleet) compare(a, b *fleetEntry) int {
+func (v *fleet) compare(a, b *fleetEntry) int {
 	byName := cmp.Or(strings.Compare(a.c.Ref.Namespace, b.c.Ref.Namespace), strings.Compare(a.c.Ref.Name, b.c.Ref.Name))
-	switch f.sort {
+	switch v.sort {
 	case sortName, sorts:
 		return byName
 	case sortVersion:
@@ -204,24 +218,23 @@ func sinceOrder(a, b time.Time) int {
 	return 1
 }
 
-func (f *fleet) cells(m *Model, e *fleetEntry, now time.Time) []cell {
-	st := &m.styles
-	c := e.c
-	sign, style := signOk, &st.Ok
+func fleetCells(f *frame, e *fleetEntry) []widget.Cell {
+	st, now, c := f.styles, f.now, e.c
+	sign, style := styles.SignOk, &st.Ok
 	findingStyle := &st.Muted
 	words := findingWords(c)
 	if w := c.Worst(); w != nil {
-		sign, style = m.severity(w.Severity)
+		sign, style = severity(st, w.Severity)
 		findingStyle = style
 	} else {
 		switch e.rank {
 		case rankSilent:
-			sign, style = signQuiet, &st.Muted
+			sign, style = styles.SignQuiet, &st.Muted
 		case rankPaused:
-			sign, style = signQuiet, &st.Warn
+			sign, style = styles.SignQuiet, &st.Warn
 			words, findingStyle = "paused: nothing mends itself", &st.Warn
 		case rankMoving:
-			sign, style = signQuiet, &st.Accent
+			sign, style = styles.SignQuiet, &st.Accent
 		}
 		if s := silent(c, now); s != "" {
 			words = s
@@ -238,7 +251,7 @@ func (f *fleet) cells(m *Model, e *fleetEntry, now time.Time) []cell {
 	if lifecycle.Lacking(workers) {
 		workersStyle = &st.Warn
 	}
-	moving, movingStyle := movementWords(c, now), (*styles.Style)(nil)
+	moving, movingStyle := movementWords(e.moves, now), (*styles.Style)(nil)
 	if moving == "" {
 		moving, movingStyle = "—", &st.Muted
 	}
@@ -250,10 +263,10 @@ func (f *fleet) cells(m *Model, e *fleetEntry, now time.Time) []cell {
 	if w := c.Worst(); w != nil {
 		started = text.Since(now, w.Since)
 	}
-	return []cell{
-		{sign, style}, {clusterName(c.Ref), nil}, {replicasWords(cp), cpStyle}, {replicasWords(workers), workersStyle},
-		{e.version, nil}, {moving, movingStyle}, {words, findingStyle}, {started, &st.Muted},
-		{class, &st.Muted}, {endpoint, &st.Muted}, {knownAge(m.snap, c, now), &st.Muted},
+	return []widget.Cell{
+		{Text: sign, Style: style}, {Text: clusterName(c.Ref)}, {Text: replicasWords(cp), Style: cpStyle}, {Text: replicasWords(workers), Style: workersStyle},
+		{Text: e.version}, {Text: moving, Style: movingStyle}, {Text: words, Style: findingStyle}, {Text: started, Style: &st.Muted},
+		{Text: class, Style: &st.Muted}, {Text: endpoint, Style: &st.Muted}, {Text: knownAge(f.snap, c, now), Style: &st.Muted},
 	}
 }
 
@@ -280,8 +293,8 @@ func knownAge(sn *model.Snapshot, c *model.Cluster, now time.Time) string {
 
 // aboutMachines says whether a source of the Supervisor is one that a cluster's line in
 // the fleet rests on.
-func aboutMachines(source, namespace string) bool {
-	name, in, _ := strings.Cut(strings.TrimPrefix(source, "supervisor/"), "@")
+func aboutMachines(source model.SourceName, namespace string) bool {
+	name, in, _ := source.Supervisor()
 	if in != "" && in != namespace {
 		return false
 	}
@@ -292,61 +305,56 @@ func aboutMachines(source, namespace string) bool {
 	return false
 }
 
-func (f *fleet) rows(m *Model, w int) []row {
-	if m.snap == nil {
+func (v *fleet) clusterRows(f *frame, _ string) rowList {
+	if f.snap == nil {
 		return nil
 	}
-	f.prepare(m)
-	body := lay(m.w, m.h).body
-	_, room := f.room(m, w, body.h)
-	general := f.general(m, w)
-	shown := f.shown(room - len(general))
-	cols := fleetColumns()
-	widths := columnWidths(cols, f.natural, w-1)
-	now := m.now()
+	v.make(f)
+	general := v.general(f)
+	shown := v.shown(f.h - 1 - v.footRoom(f) - len(general))
+	v.table.Fit(f.w - 1)
+	table := v.table
 	out := slices.Grow(general, shown+1)
-	for i := range f.entries[:shown] {
-		e := &f.entries[i]
+	for i := range v.entries[:shown] {
+		c := v.entries[i].c
 		out = append(out, row{
-			id:     e.id,
-			draw:   func() string { return drawRow(cols, widths, f.cells(m, e, now)) },
-			target: clusterTarget(e.c),
-			open:   func(m *Model) tea.Cmd { return m.push(&clusterView{ref: e.c.Ref}) },
+			id:     v.entries[i].id,
+			draw:   func() string { return table.Row(i) },
+			target: clusterTarget(c),
+			open:   func(m *Model) tea.Cmd { return m.push(newCluster(c.Ref)) },
 		})
 	}
-	if rest := len(f.entries) - shown; rest > 0 {
+	if rest := len(v.entries) - shown; rest > 0 {
 		words := itoa(rest) + " more in good health"
 		out = append(out, row{
-			id: "more",
-			draw: func() string {
-				return m.styles.Ok.Render(signOk) + " " + words + m.styles.Muted.Render("   a shows all")
-			},
-			open: func(*Model) tea.Cmd { f.all = true; return nil },
+			id:   "more",
+			text: f.styles.Ok.Render(styles.SignOk) + " " + words + f.styles.Muted.Render("   a shows all"),
+			open: func(*Model) tea.Cmd { v.all = true; return nil },
 		})
 	}
 	return out
 }
 
 // general are the findings about the Supervisor as a whole, above the clusters.
-func (f *fleet) general(m *Model, w int) []row {
-	if f.filter != "" || f.namespace != "" {
+func (v *fleet) general(f *frame) rowList {
+	if v.narrow != "" || v.namespace != "" {
 		return nil
 	}
 	var all []*model.Finding
-	for i := range m.snap.General {
-		all = append(all, &m.snap.General[i])
+	for i := range f.snap.General {
+		all = append(all, &f.snap.General[i])
 	}
-	return m.findingRows(all, w, true)
+	return findingRows(f, all, true)
 }
 
 // shown is how many entries stand on the screen: all that are flagged, and as many
 // of the healthy ones as fit, unless all are asked for.
-func (f *fleet) shown(room int) int {
-	n := len(f.entries)
-	if f.all || f.filter != "" || f.sort != sortWorst || n <= room {
+func (v *fleet) shown(room int) int {
+	n := len(v.entries)
+	if v.all || v.narrow != "" || v.sort != sortWorst || n <= room {
 		return n
 	}
-	return min(n, max(f.healthy, room-1))
+	return min(n, max(v.healthy, room-1))
 }
 
 func clusterTarget(c *model.Cluster) *Target {
@@ -356,92 +364,87 @@ func clusterTarget(c *model.Cluster) *Target {
 	return &Target{Ref: c.Object.Ref(), In: onSupervisor()}
 }
 
-func (f *fleet) theList() *list                   { return &f.list }
-func (f *fleet) place() model.Place               { return model.Place{} }
-func (f *fleet) click(m *Model, _, y int) tea.Cmd { return m.clickList(f, y) }
-func (f *fleet) wheel(m *Model, down bool)        { m.wheelList(f, down) }
-func (f *fleet) name() string                     { return "" }
-
-// room is what the head leaves, and the line that says what narrows the view.
-func (f *fleet) room(_ *Model, _, h int) (top, lines int) {
-	if f.filter != "" || f.namespace != "" {
-		h -= 2
-	}
-	return 1, h - 1
-}
-
-func (f *fleet) bindings(m *Model) []key.Binding {
-	k := m.keys
+func (v *fleet) offered(f *frame) []key.Binding {
+	k := f.keys
 	var out []key.Binding
-	if m.snap != nil && len(m.snap.Clusters)+len(m.snap.General) > 0 {
+	if f.snap != nil && len(f.snap.Clusters)+len(f.snap.General) > 0 {
 		out = append(out, k.Open)
 	}
 	out = append(out, k.Filter, k.Namespace, k.Sort)
-	if m.o.Capture != nil {
+	if f.captures {
 		out = append(out, k.Capture)
 	}
 	// The line above the last says what shows all, where there is more.
-	out = append(out, k.Quit, k.All, k.Refresh, k.Command, k.YAML, k.Describe, k.Copy)
-	return append(out, k.moves()...)
+	return append(out, k.Quit, k.All, k.Refresh, k.Command, k.YAML, k.Describe, k.Copy)
 }
 
-func (f *fleet) key(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) {
+func (v *fleet) press(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) {
 	switch {
 	case key.Matches(k, m.keys.Quit):
 		return m.quit(), true
 	case key.Matches(k, m.keys.Back): // esc: what narrows the view goes first.
-		f.filter, f.namespace, f.all = "", "", false
+		v.narrow, v.namespace, v.all = "", "", false
 		return nil, true
 	case key.Matches(k, m.keys.Filter):
-		return m.askFilter(&f.filter), true
+		return m.askFilter(&v.narrow), true
 	case key.Matches(k, m.keys.Namespace):
-		return m.push(&namespaces{}), true
+		return m.push(newNamespaces(v)), true
 	case key.Matches(k, m.keys.Sort):
-		f.sort = (f.sort + 1) % sorts
-		return m.say(false, "sorted "+f.sort.String()), true
-	case key.Matches(k, m.keys.Copy):
-		return m.copyRow(f), true
+		v.sort = (v.sort + 1) % sorts
+		return m.say(false, "sorted "+v.sort.String()), true
 	case key.Matches(k, m.keys.All):
-		f.all = !f.all
+		v.all = !v.all
 		return nil, true
 	case key.Matches(k, m.keys.Capture):
 		return m.takeCapture(), true
 	}
-	return m.onList(f, k)
+	return nil, false
 }
 
-func (f *fleet) draw(m *Model, w, h int) []string {
-	st := &m.styles
-	if m.snap == nil {
-		return f.asking(m, h)
+// headLines are the heads of the columns, or, before the first snapshot, what is being asked.
+func (v *fleet) headLines(f *frame) []string {
+	if f.snap == nil {
+		return asking(f)
 	}
-	f.prepare(m)
-	cols := fleetColumns()
-	if mark := map[fleetSort]int{sortName: 1, sortVersion: 4, sortSince: 7}[f.sort]; mark > 0 {
-		cols[mark].title += "↓"
+	marked := -1
+	switch v.sort {
+	case sortName:
+		marked = 1
+	case sortVersion:
+		marked = 4
+	case sortSince:
+		marked = 7
+	case sortWorst, sorts:
 	}
-	var narrowed []string
-	if f.namespace != "" {
-		narrowed = append(narrowed, "namespace "+clean(f.namespace))
-	}
-	if f.filter != "" {
-		narrowed = append(narrowed, "filter "+clean(f.filter))
-	}
-	out := m.drawList(f, []string{""}, w, h) // its rows are measured with it.
-	out[0] = cutEnd(" "+drawHead(cols, columnWidths(cols, f.natural, w-1), &st.Head), w)
-	if len(f.entries) == 0 {
-		out = append(append(out, ""), f.empty(m, narrowed)...)
-	} else if len(narrowed) > 0 {
-		out = append(out, "", st.Muted.Render(" "+strings.Join(narrowed, ", ")+": "+itoa(len(f.entries))+" of "+
-			plural(len(m.snap.Clusters), "cluster", "clusters")+"   esc shows all"))
-	}
-	return out[:min(len(out), h)]
+	return []string{" " + v.table.Head(&f.styles.Head, marked, "↓")}
 }
 
-// empty says why there is nothing.
-func (f *fleet) empty(m *Model, narrowed []string) []string {
-	st := &m.styles
-	if len(narrowed) > 0 && len(m.snap.Clusters) > 0 {
+// narrowed says what narrows the view, or why there is nothing.
+func (v *fleet) narrowed(f *frame) []string {
+	if f.snap == nil {
+		return nil
+	}
+	var by []string
+	if v.namespace != "" {
+		by = append(by, "namespace "+clean(v.namespace))
+	}
+	if v.narrow != "" {
+		by = append(by, "filter "+clean(v.narrow))
+	}
+	switch {
+	case len(v.entries) == 0:
+		return append([]string{""}, noClusters(f, by)...)
+	case len(by) > 0:
+		return []string{"", f.styles.Muted.Render(" " + strings.Join(by, ", ") + ": " + itoa(len(v.entries)) + " of " +
+			plural(len(f.snap.Clusters), "cluster", "clusters") + "   esc shows all")}
+	}
+	return nil
+}
+
+// noClusters says why there are none.
+func noClusters(f *frame, narrowed []string) []string {
+	st := f.styles
+	if len(narrowed) > 0 && len(f.snap.Clusters) > 0 {
 		return []string{"   no cluster with " + strings.Join(narrowed, ", ") + st.Muted.Render("   esc shows all")}
 	}
 	type trouble struct {
@@ -451,24 +454,24 @@ func (f *fleet) empty(m *Model, narrowed []string) []string {
 	}
 	var troubles []*trouble
 	waiting, seen := 0, false
-	for _, x := range allSources(m.snap, m.now()) {
+	for _, x := range allSources(f.snap, f.now) {
 		switch x.State {
 		case model.SourceWaiting:
 			waiting++
 		case model.SourceOK:
-			seen = seen || m.snap.Dump || strings.HasPrefix(x.Name, "supervisor/clusters")
+			seen = seen || f.snap.Dump || x.Name.Of("clusters")
 		case model.SourceStale, model.SourceForbidden, model.SourceUnreachable, model.SourceNotServed, model.SourceNotUnderstood:
 			i := slices.IndexFunc(troubles, func(t *trouble) bool { return t.state == x.State && t.detail == x.Detail })
 			if i < 0 {
 				troubles = append(troubles, &trouble{state: x.State, detail: x.Detail})
 				i = len(troubles) - 1
 			}
-			troubles[i].names = append(troubles[i].names, clean(strings.TrimPrefix(x.Name, "supervisor/")))
+			troubles[i].names = append(troubles[i].names, clean(x.Name.Short()))
 		}
 	}
 	first := "   no clusters can be seen here"
 	switch {
-	case waiting > 0 || len(m.snap.Sources) == 0:
+	case waiting > 0 || len(f.snap.Sources) == 0:
 		first = "   waiting for the first answer: " + plural(waiting, "source", "sources") + " asked"
 	case seen:
 		first = "   no clusters here"
@@ -479,13 +482,13 @@ func (f *fleet) empty(m *Model, narrowed []string) []string {
 		if i == most {
 			return append(out, "   "+st.Muted.Render("and more: :sources has all of it"))
 		}
-		sign, style := m.sourceStyle(t.state)
+		sign, style := sourceStyle(st, t.state)
 		names := t.names[0]
 		if n := len(t.names) - 1; n > 0 {
 			names += " and " + itoa(n) + " more"
 		}
-		out = append(out, "   "+style.Render(sign+" "+strings.ReplaceAll(string(t.state), "-", " "))+"  "+names)
-		for _, l := range wrap(clean(t.detail), lay(m.w, m.h).body.w-6) {
+		out = append(out, "   "+style.Render(sign+" "+stateName(t.state))+"  "+names)
+		for _, l := range widget.Wrap(clean(t.detail), f.w-6) {
 			out = append(out, "     "+st.Muted.Render(l))
 		}
 	}
@@ -493,11 +496,10 @@ func (f *fleet) empty(m *Model, narrowed []string) []string {
 }
 
 // asking is the very first frame.
-func (f *fleet) asking(m *Model, _ int) []string {
-	st := &m.styles
-	who := clean(host(m.o.Where.Server))
-	if m.o.Where.Dump != "" {
-		who = clean(m.o.Where.Dump)
+func asking(f *frame) []string {
+	who := clean(host(f.where.Server))
+	if f.where.Dump != "" {
+		who = clean(f.where.Dump)
 	}
-	return []string{"", "   asking " + who + " …", "", st.Muted.Render("   clusters appear as they are found; :sources says what is being looked at")}
+	return []string{"", "   asking " + who + " …", "", f.styles.Muted.Render("   clusters appear as they are found; :sources says what is being looked at")}
 }

@@ -17,7 +17,7 @@ import (
 func TestAgeOfWhatIsKnown(t *testing.T) {
 	inside := model.Source{Name: "workload/team-a/web/nodes", State: model.SourceOK, Seen: ago(3 * time.Second)}
 	c := &model.Cluster{Ref: model.ClusterRef{Namespace: "team-a", Name: "web"}, Workload: &model.Workload{NodesSource: inside}}
-	stale := func(name string) model.Source {
+	stale := func(name model.SourceName) model.Source {
 		return model.Source{Name: name, State: model.SourceStale, Seen: ago(4 * time.Minute)}
 	}
 	for _, x := range []struct {
@@ -117,7 +117,7 @@ func TestBudgetsCanBeOpened(t *testing.T) {
 		{Meta: model.Meta{Kind: "PodDisruptionBudget", Namespace: "shop", Name: "db"}, DesiredHealthy: 1, ExpectedPods: 1, CurrentHealthy: 1},
 		{Meta: model.Meta{Namespace: "shop", Name: "cart"}, DisruptionsAllowed: 1, DesiredHealthy: 1, ExpectedPods: 2, CurrentHealthy: 2},
 	}
-	s := newDesk(t, 120, 40, Options{Reader: reading(func(context.Context, Target, bool) (string, error) { return "", nil })})
+	s := newDesk(t, 120, 40, Options{Reader: answering(func(context.Context, Target, bool) (string, error) { return "", nil })})
 	s.send(snapshotMsg{sn})
 	s.keys("enter", "/", "b", "u", "d", "g", "enter")
 	got := s.screen()
@@ -184,7 +184,7 @@ func TestSupervisorAsAWhole(t *testing.T) {
 	sn.General = []model.Finding{{Signature: "endpoints-privilege-missing", Confidence: model.Confirmed, Severity: model.Critical,
 		Summary: "VM Operator may not patch Endpoints", Subjects: []model.ObjectRef{{Kind: "ClusterRole", Name: "vmoperator"}},
 		Evidence: []model.Check{{Name: "patch-missing", Title: "the verb patch is missing", Verdict: model.Yes, Source: "ClusterRole vmoperator"}}}}
-	s := newDesk(t, 80, 24, Options{Reader: reading(func(context.Context, Target, bool) (string, error) { return "", nil })})
+	s := newDesk(t, 80, 24, Options{Reader: answering(func(context.Context, Target, bool) (string, error) { return "", nil })})
 	s.send(snapshotMsg{sn})
 	got := s.screen()
 	general, web := strings.Index(got, "Supervisor  VM Operator may not patch Endpoints"), strings.Index(got, "team-a/web")

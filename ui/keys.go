@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"charm.land/bubbles/v2/key"
+
+	"vksmedic/ui/widget"
 )
 
 // KeyMap is every key of the program. The screens match against it, the last line
@@ -11,9 +13,9 @@ import (
 // place that says what a key does.
 type KeyMap struct {
 	// Everywhere.
-	Up, Down, PageUp, PageDown, Top, Bottom key.Binding
-	Back, Quit, Stop, Suspend               key.Binding
-	Help, Command, Refresh                  key.Binding
+	widget.Moves
+	Back, Quit, Stop, Suspend key.Binding
+	Help, Command, Refresh    key.Binding
 
 	// Lists and what stands in them.
 	Open, YAML, Describe, Copy key.Binding
@@ -43,19 +45,21 @@ func Keys() *KeyMap {
 		return key.NewBinding(key.WithKeys(keys...), key.WithHelp(shown, does))
 	}
 	return &KeyMap{
-		Up:       b("↑/k", "up", "up", "k"),
-		Down:     b("↓/j", "down", "down", "j"),
-		PageUp:   b("pgup", "page up", "pgup", "ctrl+b", "ctrl+u"),
-		PageDown: b("pgdn", "page down", "pgdown", "ctrl+f", "ctrl+d", "space"),
-		Top:      b("g/home", "first", "g", "home"),
-		Bottom:   b("G/end", "last", "G", "end"),
-		Back:     b("esc/q", "back", "esc", "q"),
-		Quit:     b("q", "quit", "q"),
-		Stop:     b("ctrl+c", "quit from anywhere", "ctrl+c"),
-		Suspend:  b("ctrl+z", "give the terminal back to the shell; fg comes back", "ctrl+z"),
-		Help:     b("?", "help", "?"),
-		Command:  b(":", "go to a view by name", ":"),
-		Refresh:  b("r", "look again now", "r"),
+		Moves: widget.Moves{
+			Up:       b("↑/k", "up", "up", "k"),
+			Down:     b("↓/j", "down", "down", "j"),
+			PageUp:   b("pgup", "page up", "pgup", "ctrl+b", "ctrl+u"),
+			PageDown: b("pgdn", "page down", "pgdown", "ctrl+f", "ctrl+d", "space"),
+			Top:      b("g/home", "first", "g", "home"),
+			Bottom:   b("G/end", "last", "G", "end"),
+		},
+		Back:    b("esc/q", "back", "esc", "q"),
+		Quit:    b("q", "quit", "q"),
+		Stop:    b("ctrl+c", "quit from anywhere", "ctrl+c"),
+		Suspend: b("ctrl+z", "give the terminal back to the shell; fg comes back", "ctrl+z"),
+		Help:    b("?", "help", "?"),
+		Command: b(":", "go to a view by name", ":"),
+		Refresh: b("r", "look again now", "r"),
 
 		Open:     b("enter", "open", "enter"),
 		YAML:     b("y", "YAML", "y"),
@@ -128,11 +132,6 @@ func (k *KeyMap) Table() string {
 	}
 	b.WriteString("| Mouse | wheel, click | move, select; a second click opens. With shift the terminal selects text |\n")
 	return b.String()
-}
-
-// moves are the keys of every list.
-func (k *KeyMap) moves() []key.Binding {
-	return []key.Binding{k.Up, k.Down, k.PageUp, k.PageDown, k.Top, k.Bottom}
 }
 
 // shortHelp gives the words for the last line, which has no room for sentences.

@@ -1,5 +1,7 @@
 package ui
 
+import "vksmedic/ui/widget"
+
 // rect is a part of the terminal, in cells from its top left corner.
 type rect struct{ x, y, w, h int }
 
@@ -41,7 +43,7 @@ const (
 func wizardLayout(body rect) (steps, content rect) {
 	if body.w >= wizardSideBySide {
 		return rect{body.x, body.y, wizardSteps, body.h},
-			rect{body.x + wizardSteps + gap, body.y, body.w - wizardSteps - gap, body.h}
+			rect{body.x + wizardSteps + widget.Gap, body.y, body.w - wizardSteps - widget.Gap, body.h}
 	}
 	return rect{body.x, body.y, body.w, 1}, rect{body.x, body.y + 2, body.w, body.h - 2}
 }

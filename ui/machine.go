@@ -6,60 +6,47 @@ import (
 	"time"
 
 	"charm.land/bubbles/v2/key"
-	tea "charm.land/bubbletea/v2"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"vksmedic/model"
 	"vksmedic/model/lifecycle"
 	"vksmedic/model/text"
 	"vksmedic/ui/styles"
+	"vksmedic/ui/widget"
 )
 
-// machineView is one Machine with its VM, its node and, where they were looked at,
+// newMachine is one Machine with its VM, its node and, where they were looked at,
 // the pods on it: everything that has to go when it goes.
-type machineView struct {
-	list    list
-	ref     model.ClusterRef
-	machine string
+func newMachine(ref model.ClusterRef, name string) *listScreen {
+	s := newDetails(ref, clean(name))
+	s.rows = func(f *frame, _ string) rowList { return machineRows(f, ref, name) }
+	return s
 }
 
-func (v *machineView) theList() *list                           { return &v.list }
-func (v *machineView) room(_ *Model, _, h int) (top, lines int) { return 2, h - 2 }
-func (v *machineView) place() model.Place                       { return inCluster(v.ref) }
-func (v *machineView) click(m *Model, _, y int) tea.Cmd         { return m.clickList(v, y) }
-func (v *machineView) wheel(m *Model, down bool)                { m.wheelList(v, down) }
-func (v *machineView) name() string                             { return clean(v.machine) }
-
-func (v *machineView) bindings(m *Model) []key.Binding {
-	k := m.keys
-	return append([]key.Binding{k.Filter, k.YAML, k.Describe, k.Copy, k.Refresh, k.Back}, k.moves()...)
-}
-
-func (v *machineView) key(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) {
-	if key.Matches(k, m.keys.Copy) {
-		return m.copyRow(v), true
+// newDetails is a screen that tells about objects of a cluster.
+func newDetails(ref model.ClusterRef, name string) *listScreen {
+	return &listScreen{
+		name: name, at: inCluster(ref), filters: true, names: true,
+		keys: offering(func(k *KeyMap) []key.Binding {
+			return []key.Binding{k.Filter, k.YAML, k.Describe, k.Copy, k.Refresh, k.Back}
+		}),
+		head: func(f *frame) []string {
+			return []string{f.styles.Muted.Render(clusterName(ref)+" "+styles.SignHere+" ") + f.styles.Strong.Render(name), ""}
+		},
 	}
-	return m.onFiltered(v, k)
 }
 
-func (v *machineView) draw(m *Model, w, h int) []string {
-	st := &m.styles
-	head := st.Muted.Render(clusterName(v.ref)+" "+signHere+" ") + st.Strong.Render(clean(v.machine))
-	return m.drawList(v, []string{cutEnd(head, w), ""}, w, h)
-}
-
-func (v *machineView) rows(m *Model, w int) []row {
-	c := m.clusterNow(v.ref)
+func machineRows(f *frame, ref model.ClusterRef, name string) rowList {
+	c := f.cluster(ref)
 	if c == nil {
-		return []row{line("  this cluster is not there (any more)")}
+		return rowList{line("  this cluster is not there (any more)")}
 	}
-	x := c.Machine(v.machine)
+	x := c.Machine(name)
 	if x == nil {
-		return []row{line("  this Machine is not there any more")}
+		return rowList{line("  this Machine is not there any more")}
 	}
-	st := &m.styles
-	now := m.now()
-	d := details{m: m, w: w, cluster: c.Ref}
+	st, now := f.styles, f.now
+	d := details{f: f}
 	d.object("Machine "+clean(x.Name), clean(x.Phase), &Target{Ref: x.Ref(), In: onSupervisor()})
 	if del := lifecycle.StageOf(x); del.Stage != lifecycle.NotDeleting {
 		d.fact("deletion", st.Accent.Render(del.Stage.Words())+" since "+exact(del.Since)+", "+text.Since(now, del.Since)+"; deleted "+text.Since(now, del.Begun)+" ago")
@@ -126,17 +113,15 @@ func machineMarks(x *model.Machine) []string {
 
 // details collects the rows of a screen that tells about objects.
 type details struct {
-	m       *Model
-	w       int
-	cluster model.ClusterRef
-	rows    []row
+	f    *frame
+	rows rowList
 }
 
 func (d *details) blank() { d.rows = append(d.rows, line("")) }
 
 // object is the heading of an object, which can be selected to read it whole.
 func (d *details) object(title, state string, t *Target) {
-	s := d.m.styles.Strong.Render(title)
+	s := d.f.styles.Strong.Render(title)
 	if state != "" {
 		s += "   " + state
 	}
@@ -150,12 +135,12 @@ func (d *details) fact(name, value string) {
 	if value == "" {
 		return
 	}
-	for i, l := range wrap(value, d.w-factWidth-5) {
+	for i, l := range widget.Wrap(value, d.f.w-factWidth-5) {
 		lead := name
 		if i > 0 {
 			lead = ""
 		}
-		d.rows = append(d.rows, line("  "+d.m.styles.Muted.Render(pad(lead, factWidth, false))+" "+l))
+		d.rows = append(d.rows, line("  "+d.f.styles.Muted.Render(widget.Pad(lead, factWidth))+" "+l))
 	}
 }
 
@@ -171,28 +156,28 @@ func (d *details) conditions(g model.Generations) {
 }
 
 func (d *details) list(all model.Conditions) {
-	st := &d.m.styles
-	now := d.m.now()
+	st := d.f.styles
+	now := d.f.now
 	for _, c := range all {
-		sign, style := signQuiet, &st.Muted
-		switch conditionTone(c.Type, c.Status) {
+		sign, style := styles.SignQuiet, &st.Muted
+		switch lifecycle.ConditionNews(c.Type, c.Status) {
 		case model.Yes:
-			sign, style = signOk, &st.Ok
+			sign, style = styles.SignOk, &st.Ok
 		case model.No:
-			sign, style = signBad, &st.Danger
+			sign, style = styles.SignBad, &st.Danger
 			if c.Severity == "Info" {
-				sign, style = signQuiet, &st.Warn
+				sign, style = styles.SignQuiet, &st.Warn
 			}
 		case model.Unknown:
 			if c.Status == "Unknown" {
-				sign, style = signUnknown, &st.Warn
+				sign, style = styles.SignUnknown, &st.Warn
 			}
 		}
-		s := style.Render(sign) + " " + pad(cutMiddle(clean(c.Type), 26), 27, false) + conditionWords(c.Type, c.Status)
+		s := style.Render(sign) + " " + widget.Pad(widget.CutMiddle(clean(c.Type), 26), 27) + lifecycle.ConditionWords(c.Type, c.Status)
 		if !c.Since.IsZero() {
 			s += st.Muted.Render("  " + text.Since(now, c.Since))
 		}
-		quiet := conditionTone(c.Type, c.Status) == model.Yes
+		quiet := lifecycle.ConditionNews(c.Type, c.Status) == model.Yes
 		if c.Reason != "" && !quiet {
 			s += st.Muted.Render("  " + clean(c.Reason))
 		}
@@ -207,13 +192,13 @@ func (d *details) list(all model.Conditions) {
 func (d *details) message(s string) {
 	const most = 12
 	n := 0
-	for _, l := range strings.Split(text.CleanLines(text.Limit(s, longestLine)), "\n") {
-		for _, x := range wrap(l, d.w-8) {
+	for _, l := range strings.Split(text.CleanLines(text.Limit(s, widget.LongestLine)), "\n") {
+		for _, x := range widget.Wrap(l, d.f.w-8) {
 			if n++; n > most {
-				d.rows = append(d.rows, line("      "+d.m.styles.Muted.Render("… y shows all of it")))
+				d.rows = append(d.rows, line("      "+d.f.styles.Muted.Render("… y shows all of it")))
 				return
 			}
-			d.rows = append(d.rows, line("      "+d.m.styles.Muted.Render(x)))
+			d.rows = append(d.rows, line("      "+d.f.styles.Muted.Render(x)))
 		}
 	}
 }
@@ -223,11 +208,11 @@ func (d *details) node(c *model.Cluster, x *model.Machine) {
 	if x.NodeName == "" {
 		return
 	}
-	st := &d.m.styles
+	st := d.f.styles
 	d.blank()
 	n := c.Node(x.NodeName)
 	if n == nil {
-		word := "not known: " + strings.ReplaceAll(string(c.Workload.NodesSource.State), "-", " ")
+		word := "not known: " + stateName(c.Workload.NodesSource.State)
 		if c.Workload.NodesSource.Readable() {
 			word = st.Danger.Render("gone from the cluster")
 		} else if c.Workload.NodesSource.State == "" {
@@ -263,7 +248,7 @@ func (d *details) pods(c *model.Cluster, node string) {
 	if !c.Workload.PodsOn[node] {
 		return
 	}
-	st := &d.m.styles
+	st := d.f.styles
 	var pods []*model.Pod
 	for i := range c.Workload.Pods {
 		if c.Workload.Pods[i].Node == node {
@@ -272,20 +257,18 @@ func (d *details) pods(c *model.Cluster, node string) {
 	}
 	d.blank()
 	d.rows = append(d.rows, line(st.Strong.Render("Pods on it")+"   "+itoa(len(pods))))
-	now := d.m.now()
-	cols := []column{{least: 20}, {}, {right: true}, {least: 12, sentence: true}}
-	natural := make([]int, len(cols))
-	cells := make([][]cell, len(pods))
-	for i, p := range pods {
+	now := d.f.now
+	table := widget.NewTable(widget.Column{Least: 20}, widget.Column{}, widget.Column{Right: true}, widget.Column{Least: 12, Sentence: true})
+	for _, p := range pods {
 		state := clean(p.Phase)
 		if p.Waiting != "" {
 			state = clean(p.Waiting)
 		}
 		note, style := podNote(st, c, p, now)
-		cells[i] = []cell{{clean(p.Namespace + "/" + p.Name), nil}, {state, nil}, {text.Since(now, p.Created), &st.Muted}, {note, style}}
-		measure(natural, cells[i])
+		table.Add(widget.Cell{Text: clean(p.Namespace + "/" + p.Name)}, widget.Cell{Text: state}, widget.Cell{Text: text.Since(now, p.Created), Style: &st.Muted},
+			widget.Cell{Text: note, Style: style})
 	}
-	widths := columnWidths(cols, natural, d.w-3)
+	table.Fit(d.f.w - 3)
 	for i, p := range pods {
 		ref := p.Ref()
 		if ref.Kind == "" {
@@ -293,7 +276,7 @@ func (d *details) pods(c *model.Cluster, node string) {
 		}
 		d.rows = append(d.rows, row{
 			id: ref.String(), target: &Target{Ref: ref, In: inCluster(c.Ref)},
-			draw: func() string { return "  " + drawRow(cols, widths, cells[i]) },
+			draw: func() string { return "  " + table.Row(i) },
 		})
 	}
 }
@@ -317,75 +300,49 @@ func podNote(st *styles.Styles, c *model.Cluster, p *model.Pod, now time.Time) (
 	return "", nil
 }
 
-// conditionsView is an object that has conditions and no Machine: a control plane,
-// a MachineDeployment, the Cluster.
-type conditionsView struct {
-	list   list
-	ref    model.ClusterRef
-	object model.ObjectRef
-}
-
-func (v *conditionsView) theList() *list                           { return &v.list }
-func (v *conditionsView) room(_ *Model, _, h int) (top, lines int) { return 2, h - 2 }
-func (v *conditionsView) place() model.Place                       { return inCluster(v.ref) }
-func (v *conditionsView) click(m *Model, _, y int) tea.Cmd         { return m.clickList(v, y) }
-func (v *conditionsView) wheel(m *Model, down bool)                { m.wheelList(v, down) }
-func (v *conditionsView) name() string                             { return clean(v.object.Name) }
-
-func (v *conditionsView) bindings(m *Model) []key.Binding {
-	k := m.keys
-	return append([]key.Binding{k.Filter, k.YAML, k.Describe, k.Copy, k.Refresh, k.Back}, k.moves()...)
-}
-
-func (v *conditionsView) key(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) {
-	if key.Matches(k, m.keys.Copy) {
-		return m.copyRow(v), true
+// nodeWords says how a Machine's node is.
+func nodeWords(c *model.Cluster, x *model.Machine) (string, bool) {
+	if x.NodeName == "" {
+		return "—", false
 	}
-	return m.onFiltered(v, k)
-}
-
-func (v *conditionsView) draw(m *Model, w, h int) []string {
-	head := m.styles.Muted.Render(clusterName(v.ref)+" "+signHere+" ") + m.styles.Strong.Render(clean(v.object.Name))
-	return m.drawList(v, []string{cutEnd(head, w), ""}, w, h)
-}
-
-func (v *conditionsView) rows(m *Model, w int) []row {
-	c := m.clusterNow(v.ref)
-	if c == nil {
-		return nil
-	}
-	d := details{m: m, w: w, cluster: c.Ref}
-	found := func(meta *model.Meta, g model.Generations, facts ...string) {
-		if meta.Ref() != v.object {
-			return
+	n := c.Node(x.NodeName)
+	if n == nil {
+		if c.Workload.NodesSource.Readable() {
+			return "gone", true
 		}
-		d.object(clean(meta.Kind)+" "+clean(meta.Name), "", &Target{Ref: v.object, In: onSupervisor()})
-		for i := 0; i+1 < len(facts); i += 2 {
-			d.fact(facts[i], clean(facts[i+1]))
-		}
-		d.fact("created", exact(meta.Created)+", "+text.Since(m.now(), meta.Created)+" ago")
-		d.conditions(g)
+		return "?", false
 	}
-	if c.Object != nil {
-		found(&c.Object.Meta, c.Object.Conditions, "phase", c.Object.Phase, "version", c.Object.Version, "class", c.Object.Class, "endpoint", c.Object.Endpoint)
+	word, bad := "Ready", false
+	switch n.Ready() {
+	case "True":
+	case "False":
+		word, bad = "NotReady", true
+	case "":
+		word = "?"
+	default:
+		word, bad = "Unknown", true
 	}
-	if c.ControlPlane != nil {
-		found(&c.ControlPlane.Meta, c.ControlPlane.Conditions, "wanted", c.ControlPlane.Version, "oldest", c.ControlPlane.OldestVersion)
+	if n.Unschedulable {
+		word += ",sd"
 	}
-	for _, x := range c.Deployments {
-		found(&x.Meta, x.Conditions, "phase", x.Phase, "version", x.Version)
+	return word, bad
+}
+
+// vmWords says whether the VM runs, as the Supervisor shows it.
+func vmWords(v *model.VirtualMachine) (string, bool) {
+	if v == nil {
+		return "—", false
 	}
-	for _, x := range c.Sets {
-		found(&x.Meta, x.Conditions, "of", x.Deployment, "version", x.Version)
+	state := clean(v.PowerState)
+	switch strings.ToLower(state) {
+	case "poweredon":
+		return "on", false
+	case "poweredoff":
+		return "off", true
+	case "suspended":
+		return "susp", true
+	case "":
+		return "?", false
 	}
-	for _, x := range c.HealthChecks {
-		found(&x.Meta, x.Conditions)
-	}
-	if c.InfraCluster != nil {
-		found(&c.InfraCluster.Meta, c.InfraCluster.Conditions)
-	}
-	if len(d.rows) == 0 {
-		return []row{line("  this object is not there any more")}
-	}
-	return d.rows
+	return state, true
 }

@@ -7,6 +7,7 @@ import (
 
 	"vksmedic/model"
 	"vksmedic/model/lifecycle"
+	"vksmedic/ui/styles"
 )
 
 // TestStageOfADeletion is called by the model's words on every screen, whatever generation of
@@ -45,7 +46,7 @@ func TestStageOfADeletion(t *testing.T) {
 // TestPressureIsTrouble: these conditions are bad news when True.
 func TestPressureIsTrouble(t *testing.T) {
 	for _, typ := range []string{"DiskPressure", "MemoryPressure", "PIDPressure", "NetworkUnavailable"} {
-		for status, sign := range map[string]string{"True": signBad, "False": signOk, "Unknown": signUnknown} {
+		for status, sign := range map[string]string{"True": styles.SignBad, "False": styles.SignOk, "Unknown": styles.SignUnknown} {
 			sn := picture()
 			c := sn.Clusters[0]
 			for i := range c.Workload.Nodes {

@@ -16,6 +16,7 @@ import (
 	"vksmedic/model/text"
 	"vksmedic/remedies"
 	"vksmedic/ui/styles"
+	"vksmedic/ui/widget"
 )
 
 // Model is the one Bubble Tea model: what is known, the stack of screens, and the
@@ -24,7 +25,7 @@ type Model struct {
 	ctx     context.Context //nolint:containedctx // The commands' context; Bubble Tea's Update has none.
 	o       Options
 	written *atomic.Int64
-	timer   timer
+	timer   widget.Timer
 	// pace is nil where no program runs.
 	pace *pace
 	keys *KeyMap
@@ -50,26 +51,6 @@ type Model struct {
 	quitting bool
 	// capturing is how far the capture is that is being written; nil when none is.
 	capturing <-chan string
-}
-
-// timer is tea.Tick: a message after a while.
-type timer func(d time.Duration, then func(time.Time) tea.Msg) tea.Cmd
-
-// screen is one view on the stack: a plain struct that the model calls.
-type screen interface {
-	// name is what stands in the terminal's title.
-	name() string
-	// bindings are the keys that do something here, in the order of the last line.
-	bindings(m *Model) []key.Binding
-	// key handles one; false leaves it to the keys that work everywhere.
-	key(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool)
-	// draw gives at most h lines of at most w cells.
-	draw(m *Model, w, h int) []string
-	click(m *Model, x, y int) tea.Cmd
-	wheel(m *Model, down bool)
-	// place is where one looks at, for the probes to look closely; no place where that is
-	// nowhere in particular.
-	place() model.Place
 }
 
 // Messages. What a command found out comes back as one of these.
@@ -106,7 +87,7 @@ func newModel(ctx context.Context, o Options, written *atomic.Int64) *Model {
 	}
 	m := &Model{
 		ctx: ctx, o: o, written: written, timer: tea.Tick, keys: Keys(),
-		profile: colorprofile.TrueColor, dark: true, fleet: &fleet{},
+		profile: colorprofile.TrueColor, dark: true, fleet: newFleet(),
 	}
 	m.styles = styles.New(m.profile, m.dark)
 	m.stack = []screen{m.fleet}
@@ -134,20 +115,25 @@ func (m *Model) top() screen { return m.stack[len(m.stack)-1] }
 
 // Update implements tea.Model.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	cmd := m.update(msg)
+	return m, batch(m.update(msg), batch(m.prepare(), m.attend()))
+}
+
+// prepare finds what the next View draws, so that drawing changes nothing.
+func (m *Model) prepare() tea.Cmd {
+	var cmd tea.Cmd
 	for _, s := range m.stack {
-		switch w, ok := s.(*wizard); {
-		case !ok:
-		case s == m.top():
-			// What the next View draws is known here: the preview's arming begins with it.
-			w.layOptions(m)
-			cmd = batch(batch(cmd, w.layPreview(m)), w.watch(m))
-		default:
-			w.arm.cover()
-			cmd = batch(cmd, w.watch(m))
+		if w, ok := s.(*wizard); ok {
+			cmd = batch(cmd, w.beneath(m, s == m.top()))
 		}
 	}
-	return m, batch(cmd, m.attend())
+	l := lay(m.w, m.h)
+	if l.tooSmall {
+		return cmd
+	}
+	if m.prompt != nil {
+		m.prompt.prepare(l.footer.w)
+	}
+	return batch(cmd, m.top().prepare(m, m.frame()))
 }
 
 func (m *Model) update(msg tea.Msg) tea.Cmd {
@@ -206,13 +192,13 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		return m.say(true, fmt.Sprintf("%s failed inside vksmedic: %v; :log has the details", msg.what, msg.cause))
 	case captureMsg:
 		return m.gotCapture(msg)
-	case viewerMsg:
-		return msg.viewer.got(m, msg)
+	case readingMsg:
+		msg.reading.got(msg)
 	case wizardMsg:
 		return msg.wizard.got(m, msg)
-	case armMsg:
+	case widget.ArmMsg:
 		if w, ok := m.top().(*wizard); ok {
-			return w.arm.step(msg, m.written.Load(), m.timer)
+			return w.arm.Step(msg, m.written.Load(), m.timer)
 		}
 	}
 	return nil
@@ -268,7 +254,7 @@ func (m *Model) press(k tea.KeyPressMsg) tea.Cmd {
 	}
 	switch {
 	case key.Matches(k, m.keys.Help):
-		return m.push(&help{about: m.top()})
+		return m.push(newHelp(m.top()))
 	case key.Matches(k, m.keys.Command):
 		return m.askView()
 	case key.Matches(k, m.keys.Refresh):
@@ -491,20 +477,21 @@ func (m *Model) View() tea.View {
 		return v
 	}
 	lines := make([]string, 0, m.h)
-	lines = append(lines, m.header(l.header.w)...)
+	f := m.frame()
+	lines = append(lines, header(f)...)
 	lines = append(lines, "")
-	body := m.top().draw(m, l.body.w, l.body.h)
+	body := m.top().draw(f)
 	lines = append(lines, body[:min(len(body), l.body.h)]...)
 	for len(lines) < l.message.y {
 		lines = append(lines, "")
 	}
-	lines = append(lines, m.message(l.message.w))
+	lines = append(lines, message(f, m.flash, m.flashBad))
 	if m.prompt != nil {
-		s, cur := m.prompt.draw(m, l.footer)
+		s, cur := m.prompt.draw(&m.styles, l.footer)
 		lines = append(lines, s)
 		v.Cursor = cur
 	} else {
-		lines = append(lines, m.footer(l.footer.w))
+		lines = append(lines, footer(f, m.top().bindings(f)))
 	}
 	v.SetContent(strings.Join(lines, "\n"))
 	return v
@@ -517,7 +504,7 @@ func (m *Model) tooSmall() []string {
 		"Make it larger: nothing is lost.",
 		"ctrl+c quits.",
 	}
-	if m.w < width(words[0]) {
+	if m.w < widget.Width(words[0]) {
 		// The figures must not be cut.
 		words = []string{
 			"needs " + itoa(leastWidth) + "×" + itoa(leastHeight), "has " + itoa(m.w) + "×" + itoa(m.h),
@@ -529,7 +516,7 @@ func (m *Model) tooSmall() []string {
 		if len(out) == m.h {
 			break
 		}
-		out = append(out, cutEnd(s, m.w))
+		out = append(out, widget.CutEnd(s, m.w))
 	}
 	return out
 }

@@ -14,6 +14,7 @@ import (
 
 	"vksmedic/model"
 	"vksmedic/remedies"
+	"vksmedic/ui/widget"
 )
 
 // ErrNoTerminal says that there is no terminal to draw on.
@@ -80,7 +81,9 @@ type Walk interface {
 	// another. It writes nothing and blocks until ctx ends.
 	Watch(ctx context.Context, changed func()) error
 	// Answer answers the question with this id, the one of View: with the id of an option,
-	// or with what was typed. After that the step is entered again.
+	// or with what was typed. Then it does the reading of the step again, as Enter does. A
+	// method that cannot go on before a question is answered fails and leaves it in View; so
+	// does Answer when another question comes up.
 	Answer(ctx context.Context, id, text string) error
 	// Apply changes something: exactly what the preview with this token showed.
 	Apply(ctx context.Context, token, typed string) error
@@ -147,7 +150,7 @@ func Run(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var p *tea.Program
-	out, written := count(o.Out) // what is written, not what waits to be.
+	out, written := widget.Count(o.Out) // what is written, not what waits to be.
 	out = unstalled(ctx, out, func() { p.Send(tea.ClearScreen()) })
 	m := newModel(ctx, o, written)
 	opts := []tea.ProgramOption{
@@ -227,7 +230,7 @@ func quitWith(ctx context.Context, p *tea.Program, ended <-chan struct{}) {
 }
 
 func isTerminal(x any) bool {
-	f, ok := x.(file)
+	f, ok := x.(interface{ Fd() uintptr })
 	return ok && term.IsTerminal(int(f.Fd())) //nolint:gosec // A file descriptor is a small number.
 }
 

@@ -1,12 +1,14 @@
 package ui
 
 import (
-	"slices"
 	"strings"
 
 	"charm.land/bubbles/v2/key"
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
+
+	"vksmedic/ui/styles"
+	"vksmedic/ui/widget"
 )
 
 // prompt is the line that is typed into: a filter, a search, a view's name, the
@@ -28,6 +30,7 @@ type prompt struct {
 func (m *Model) ask(p prompt, value string) tea.Cmd {
 	in := textinput.New()
 	in.Prompt = ""
+	in.SetStyles(textinput.Styles{}) // Its own would be white on white where the background is light.
 	in.CharLimit = 512
 	in.SetVirtualCursor(false)
 	in.SetValue(value)
@@ -73,91 +76,28 @@ func (p *prompt) feed(m *Model, msg tea.Msg) tea.Cmd {
 	return cmd
 }
 
-func (p *prompt) draw(m *Model, r rect) (string, *tea.Cursor) {
+// prepare fits the line into w cells.
+func (p *prompt) prepare(w int) { p.input.SetWidth(max(8, w-widget.Width(p.label)-2)) }
+
+func (p *prompt) draw(st *styles.Styles, r rect) (string, *tea.Cursor) {
 	label := p.label
-	p.input.SetWidth(max(8, r.w-width(label)-2))
-	s := m.styles.Accent.Render(label) + " " + p.input.View()
+	s := st.Accent.Render(label) + " " + p.input.View()
 	if p.hint != nil {
 		if h := p.hint(p.input.Value()); h != "" {
-			room := r.w - width(label) - 1 - width(p.input.Value()) - 3
+			room := r.w - widget.Width(label) - 1 - widget.Width(p.input.Value()) - 3
 			if room > 0 {
-				s = m.styles.Accent.Render(label) + " " + p.input.Value() + "  " + m.styles.Muted.Render(cutEnd(h, room))
+				s = st.Accent.Render(label) + " " + p.input.Value() + "  " + st.Muted.Render(widget.CutEnd(h, room))
 			}
 		}
 	}
 	cur := p.input.Cursor()
 	if cur != nil {
-		cur.X += width(label) + 1
+		cur.X += widget.Width(label) + 1
 		cur.X = min(cur.X, r.w-1)
 		cur.Y = r.y
 		cur.Blink = false
 	}
-	return cutEnd(s, r.w), cur
-}
-
-// view is a screen that can be opened by its name.
-type view struct {
-	names []string
-	about string
-	open  func(m *Model) tea.Cmd
-}
-
-func (m *Model) views() []view {
-	return []view{
-		{[]string{"fleet", "clusters"}, "every cluster", func(m *Model) tea.Cmd { return m.home(nil) }},
-		{[]string{"findings"}, "every finding, worst first", func(m *Model) tea.Cmd { return m.home(&findings{}) }},
-		{[]string{"sources"}, "what is looked at, and how that goes", func(m *Model) tea.Cmd { return m.push(&sources{}) }},
-		{[]string{"commands"}, "what this program changed", func(m *Model) tea.Cmd { return m.push(&commandLog{}) }},
-		{[]string{"log"}, "messages of the libraries", func(m *Model) tea.Cmd { return m.push(&logView{}) }},
-		{[]string{"namespaces", "ns"}, "choose a vSphere Namespace", func(m *Model) tea.Cmd { return m.home(&namespaces{}) }},
-		{[]string{"walks"}, "fixes that were left before their end", func(m *Model) tea.Cmd { return m.askPending(false) }},
-		{[]string{"help"}, "the keys", func(m *Model) tea.Cmd { return m.push(&help{about: m.top()}) }},
-		{[]string{"quit", "q"}, "leave", func(m *Model) tea.Cmd { return m.quit() }},
-	}
-}
-
-// askView opens the line for a view's or a cluster's name.
-func (m *Model) askView() tea.Cmd {
-	return m.ask(prompt{
-		label:  ":",
-		accept: func(m *Model, s string) tea.Cmd { return m.openByName(strings.TrimSpace(s)) },
-		hint: func(s string) string {
-			var fit []string
-			for _, v := range m.views() {
-				if strings.HasPrefix(v.names[0], s) {
-					fit = append(fit, v.names[0])
-				}
-			}
-			if s == "" {
-				fit = append(fit, "or a cluster's name")
-			}
-			return strings.Join(fit, " · ")
-		},
-	}, "")
-}
-
-func (m *Model) openByName(s string) tea.Cmd {
-	if s == "" {
-		return nil
-	}
-	for _, v := range m.views() {
-		if slices.Contains(v.names, s) {
-			return v.open(m)
-		}
-	}
-	for _, v := range m.views() {
-		if strings.HasPrefix(v.names[0], s) {
-			return v.open(m)
-		}
-	}
-	if m.snap != nil {
-		for _, c := range m.snap.Clusters {
-			if c.Ref.String() == s || c.Ref.Name == s {
-				return m.home(&clusterView{ref: c.Ref})
-			}
-		}
-	}
-	return m.say(true, "there is no view and no cluster called "+s+"; : alone shows the views")
+	return widget.CutEnd(s, r.w), cur
 }
 
 // askFilter has a filter typed, which works as it grows; cancelling brings back the one before.

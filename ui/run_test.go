@@ -43,11 +43,11 @@ func feed(all ...*model.Snapshot) chan *model.Snapshot {
 	return ch
 }
 
-// reading is a Reader that answers what a test wants.
-type reading func(ctx context.Context, t Target, describe bool) (string, error)
+// answering is a Reader that answers what a test wants.
+type answering func(ctx context.Context, t Target, describe bool) (string, error)
 
-func (r reading) YAML(ctx context.Context, t Target) (string, error)     { return r(ctx, t, false) }
-func (r reading) Describe(ctx context.Context, t Target) (string, error) { return r(ctx, t, true) }
+func (r answering) YAML(ctx context.Context, t Target) (string, error)     { return r(ctx, t, false) }
+func (r answering) Describe(ctx context.Context, t Target) (string, error) { return r(ctx, t, true) }
 
 func TestFirstFrameBeforeAnyAnswer(t *testing.T) {
 	x := start(t, 80, 24, Options{Snapshots: make(chan *model.Snapshot)})
@@ -93,7 +93,7 @@ func TestRescueByKeys(t *testing.T) {
 				t.Errorf("attended to %v", p)
 			}
 			x.Keys("enter")
-			x.WaitFor("KB 410900", "no rule lets it pass")
+			x.WaitFor("KB 410900", "no MachineDrainRule lets it pass")
 			x.Keys("enter")
 			x.WaitFor("2 agents in pinniped-concierge", "enter goes on")
 			x.Keys("enter")
@@ -330,7 +330,7 @@ func TestStartWithPending(t *testing.T) {
 
 func TestReadingObjects(t *testing.T) {
 	asked := make(chan Target, 10)
-	r := reading(func(_ context.Context, t Target, describe bool) (string, error) {
+	r := answering(func(_ context.Context, t Target, describe bool) (string, error) {
 		asked <- t
 		if describe {
 			return "", errors.New("cannot read machine team-a/web-cp-x7k2p: forbidden for user ana; ask for get on machines")
@@ -347,7 +347,7 @@ func TestReadingObjects(t *testing.T) {
 	x.WaitFor("agent blocks drain")
 	x.Keys("enter")
 	x.WaitFor("web-cp-x7k2p")
-	x.Keys("j", "j", "j", "j", "y")
+	x.Keys("j", "j", "j", "j", "j", "y")
 	x.WaitFor("kind: Machine", "line3: value")
 	if got := <-asked; got.Ref.Kind != "Machine" || got.Ref.Name != "web-cp-x7k2p" || got.In.Kind != model.PlaceSupervisor {
 		t.Errorf("asked for %+v", got)
@@ -374,12 +374,12 @@ func TestCopyEvidence(t *testing.T) {
 	x.Keys("enter")
 	x.WaitFor("control plane 2 of 3")
 	x.Keys("enter")
-	x.WaitFor("no rule lets it pass")
+	x.WaitFor("no MachineDrainRule lets it pass")
 	x.Keys("c")
 	x.WaitFor("copied")
 	x.WaitUntil("find it on the clipboard", func(string) bool { return x.Clipboard() != "" })
 	got, err := base64.StdEncoding.DecodeString(x.Clipboard())
-	for _, want := range []string{"team-a/web: kube-cert-agent blocks", "KB 410900", "[yes]     it is in the drain: Deleting: DrainingNode", "settled by: ask for get"} {
+	for _, want := range []string{"team-a/web: kube-cert-agent of pinniped-concierge blocks", "KB 410900", "[yes]     it is in the drain: since 2026-03-14T01:37:28Z"} {
 		if err != nil || !strings.Contains(string(got), want) {
 			t.Errorf("no %q in what was copied (%v):\n%s", want, err, got)
 		}
@@ -400,10 +400,10 @@ func TestHostileText(t *testing.T) {
 	c.Findings[0].Advice = []string{evil}
 	x0 := c.Machines[2]
 	x0.Phase, x0.FailureMessage, x0.Addresses = evil, evil, []string{evil}
-	x0.Conditions.New[1] = model.Condition{Type: evil, Status: evil, Reason: evil, Message: evil}
+	x0.Conditions.New = append(x0.Conditions.New, model.Condition{Type: evil, Status: evil, Reason: evil, Message: evil})
 	c.VMs[2].Host, c.VMs[2].PowerState = evil, evil
 	c.Object.Class, c.Object.Version = evil, evil
-	sn.Sources[0] = model.Source{Name: evil, State: model.SourceUnreachable, Detail: evil}
+	sn.Sources[0] = model.Source{Name: model.SourceName(evil), State: model.SourceUnreachable, Detail: evil}
 	sn.Supervisor.VKS = evil
 	logs := make(chan LogLine, 1)
 	logs <- LogLine{At: clock(), Level: evil, Text: evil}
@@ -419,18 +419,18 @@ func TestHostileText(t *testing.T) {
 	x := start(t, 80, 24, Options{
 		Snapshots: feed(sn), Wizard: s, Log: logs, Commands: commands,
 		Where:  Where{Context: "evil\x1b]0;owned\x07", User: evil, Server: evil},
-		Reader: reading(func(context.Context, Target, bool) (string, error) { return evil, nil }),
+		Reader: answering(func(context.Context, Target, bool) (string, error) { return evil, nil }),
 	})
 	x.KeepRaw()
 	x.WaitFor("team-a/web")
 	x.Keys("enter")
 	x.WaitFor("web-cp-9wq4m")
-	x.Keys("j", "j", "j", "j", "enter")
+	x.Keys("j", "j", "j", "j", "j", "enter")
 	x.WaitFor("▸ web-cp-x7k2p")
 	x.Keys("y")
 	x.WaitFor("YAML Machine", "AAAAAAAA")
 	x.Keys("esc", "esc", "g", "enter")
-	x.WaitFor("suspected · KB")
+	x.WaitFor("confirmed · KB")
 	x.Keys("enter")
 	x.WaitFor("KB 410900", "AAAAAAAA", "enter goes on")
 	x.Keys("esc", ":")
@@ -459,6 +459,7 @@ func TestHostileText(t *testing.T) {
 func TestResizeWhileDrawing(t *testing.T) {
 	ch := make(chan *model.Snapshot)
 	stop := make(chan struct{})
+	sn := picture()
 	var wg sync.WaitGroup
 	wg.Add(1)
 	go func() {
@@ -467,7 +468,7 @@ func TestResizeWhileDrawing(t *testing.T) {
 			select {
 			case <-stop:
 				return
-			case ch <- picture():
+			case ch <- func() *model.Snapshot { x := *sn; return &x }():
 			}
 		}
 	}()
@@ -515,7 +516,7 @@ func TestNoTerminal(t *testing.T) {
 
 // TestPanicInACommand is shown, and the program goes on.
 func TestPanicInACommand(t *testing.T) {
-	r := reading(func(context.Context, Target, bool) (string, error) { panic("boom") })
+	r := answering(func(context.Context, Target, bool) (string, error) { panic("boom") })
 	x := start(t, 80, 24, Options{Snapshots: feed(picture()), Reader: r})
 	x.WaitFor("agent blocks drain")
 	x.Keys("y")

@@ -110,3 +110,9 @@ func unstalled(ctx context.Context, out io.Writer, again func()) io.Writer {
 	}
 	return p
 }
+
+// file is what Bubble Tea takes for a terminal that it can ask for its size.
+type file interface {
+	io.ReadWriteCloser
+	Fd() uintptr
+}

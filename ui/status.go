@@ -1,28 +1,28 @@
 package ui
 
 import (
-	"cmp"
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
+	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"vksmedic/model"
 	"vksmedic/model/text"
 	"vksmedic/ui/styles"
+	"vksmedic/ui/widget"
 )
 
 // header is the two lines that stand on every screen: where one is and whether one
 // can write, and how fresh all of it is.
-func (m *Model) header(w int) []string {
-	return []string{m.whereLine(w), m.sourcesLine(w)}
+func header(f *frame) []string {
+	return []string{whereLine(f), sourcesLine(f)}
 }
 
-func (m *Model) whereLine(w int) string {
-	st := &m.styles
-	o := m.o.Where
+func whereLine(f *frame) string {
+	st := f.styles
+	o := f.where
 	right, rightWidth := "", 0
 	add := func(s string, style *styles.Style) {
 		if rightWidth > 0 {
@@ -30,12 +30,12 @@ func (m *Model) whereLine(w int) string {
 			rightWidth += 3
 		}
 		right += style.Render(s)
-		rightWidth += width(s)
+		rightWidth += widget.Width(s)
 	}
 	if o.Dump != "" {
 		add("dump", &st.Muted)
 	} else {
-		add(m.vks(), &st.Muted)
+		add(vks(f), &st.Muted)
 	}
 	if o.Insecure {
 		add("TLS NOT CHECKED", &st.DangerStrong)
@@ -45,38 +45,38 @@ func (m *Model) whereLine(w int) string {
 	} else {
 		add("read-write", &st.Accent)
 	}
-	room := max(0, w-len("vksmedic")-2*gap-rightWidth)
-	left := m.where(room)
-	return st.Strong.Render("vksmedic") + "  " + pad(left, room, false) + "  " + right
+	room := max(0, f.w-len("vksmedic")-2*widget.Gap-rightWidth)
+	left := whereWords(f, room)
+	return st.Strong.Render("vksmedic") + "  " + widget.Pad(left, room) + "  " + right
 }
 
-// where is context, user and server; the server is the first to be cut.
-func (m *Model) where(room int) string {
-	o := m.o.Where
+// whereWords is context, user and server; the server is the first to be cut.
+func whereWords(f *frame, room int) string {
+	o := f.where
 	if o.Dump != "" {
 		s := clean(o.Dump)
 		at := ""
-		if m.snap != nil && !m.snap.At.IsZero() {
-			at = " as of " + exact(m.snap.At)
-		} else if m.snap != nil {
+		if f.snap != nil && !f.snap.At.IsZero() {
+			at = " as of " + exact(f.snap.At)
+		} else if f.snap != nil {
 			at = " (no time in it)"
 		}
-		return cutMiddle(s, max(8, room-width(at))) + at
+		return widget.CutMiddle(s, max(8, room-widget.Width(at))) + at
 	}
 	parts := []string{clean(o.Context), clean(o.User), clean(host(o.Server))}
 	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
 	s := strings.Join(parts, " · ")
-	for width(s) > room && len(parts) > 1 {
+	for widget.Width(s) > room && len(parts) > 1 {
 		last := parts[len(parts)-1]
-		rest := room - width(strings.Join(parts[:len(parts)-1], " · ")) - 3
+		rest := room - widget.Width(strings.Join(parts[:len(parts)-1], " · ")) - 3
 		if rest >= 8 {
-			parts[len(parts)-1] = cutMiddle(last, rest)
+			parts[len(parts)-1] = widget.CutMiddle(last, rest)
 			return strings.Join(parts, " · ")
 		}
 		parts = parts[:len(parts)-1]
 		s = strings.Join(parts, " · ")
 	}
-	return cutMiddle(s, room)
+	return widget.CutMiddle(s, room)
 }
 
 // host is a server's address without what goes without saying.
@@ -92,111 +92,41 @@ func host(server string) string {
 // whether one can write.
 const versionWidth = 14
 
-func (m *Model) vks() string {
-	if m.snap == nil {
+func vks(f *frame) string {
+	if f.snap == nil {
 		return "VKS ?"
 	}
-	s := m.snap.Supervisor
+	s := f.snap.Supervisor
 	switch {
 	case s.VKS != "":
 		v, _, _ := strings.Cut(clean(s.VKS), "+")
-		return "VKS " + cutEnd(v, versionWidth)
+		return "VKS " + widget.CutEnd(v, versionWidth)
 	case s.VKSAtLeast != "":
-		return "VKS ≥ " + cutEnd(clean(s.VKSAtLeast), versionWidth)
+		return "VKS ≥ " + widget.CutEnd(clean(s.VKSAtLeast), versionWidth)
 	}
 	return "VKS ?"
 }
 
-// sourceRank orders the states of a source, the worst first.
-func sourceRank(s model.SourceState) int {
-	switch s {
-	case model.SourceUnreachable:
-		return 0
-	case model.SourceStale:
-		return 1
-	case model.SourceForbidden:
-		return 2
-	case model.SourceNotUnderstood:
-		return 3
-	case model.SourceWaiting:
-		return 4
-	case model.SourceNotServed:
-		return 5
-	case model.SourceOK:
-		return 6
-	}
-	return 7
-}
-
-// sourceStyle is the sign and the style of a source's state.
-func (m *Model) sourceStyle(s model.SourceState) (string, *styles.Style) {
-	switch s {
-	case model.SourceUnreachable:
-		return signBad, &m.styles.Danger
-	case model.SourceStale, model.SourceNotUnderstood:
-		return signWarn, &m.styles.Warn
-	case model.SourceForbidden:
-		return signUnknown, &m.styles.Warn
-	case model.SourceOK:
-		return signOk, &m.styles.Ok
-	case model.SourceNotServed, model.SourceWaiting:
-	}
-	return signQuiet, &m.styles.Muted
-}
-
-// allSources are the Supervisor's or the dump's sources and each cluster's own, the
-// worst first.
-func allSources(sn *model.Snapshot, now time.Time) []model.Source {
-	out := slices.Clone(sn.Sources)
-	have := make(map[string]bool, len(out))
-	for i := range out {
-		have[out[i].Name] = true
-	}
-	for _, c := range sn.Clusters {
-		for _, s := range []model.Source{c.Workload.NodesSource, c.Workload.PodsSource, c.Workload.BudgetsSource} {
-			if s.Name != "" && !have[s.Name] {
-				have[s.Name] = true
-				out = append(out, s)
-			}
-		}
-	}
-	slices.SortStableFunc(out, func(a, b model.Source) int {
-		if d := cmp.Compare(sourceRank(a.State), sourceRank(b.State)); d != 0 {
-			return d
-		}
-		// What is well is sorted by name alone: rows that change places every second
-		// cannot be read.
-		if d := cmp.Compare(b.Age(now), a.Age(now)); d != 0 && a.State != model.SourceOK {
-			return d
-		}
-		return strings.Compare(a.Name, b.Name)
-	})
-	return out
-}
-
-// loginSource is there while something is wrong with the engineer's own login.
-const loginSource = "supervisor/login"
-
 // sourcesLine says how fresh the picture is, worst first; :sources has all of it.
-func (m *Model) sourcesLine(w int) string {
-	st := &m.styles
-	if m.snap == nil {
-		who := host(m.o.Where.Server)
-		if m.o.Where.Dump != "" {
-			who = m.o.Where.Dump
+func sourcesLine(f *frame) string {
+	st := f.styles
+	if f.snap == nil {
+		who := host(f.where.Server)
+		if f.where.Dump != "" {
+			who = f.where.Dump
 		}
-		return st.Muted.Render(cutEnd("asking "+clean(who)+" …", w))
+		return st.Muted.Render(widget.CutEnd("asking "+clean(who)+" …", f.w))
 	}
-	now := m.now()
+	now := f.now
 	var parts []string
 	put := func(style *styles.Style, s string) { parts = append(parts, style.Render(s)) }
-	top, bad, waiting := m.supervisorSources(now)
-	if m.snap.Source(loginSource) != nil {
+	top, bad, waiting := supervisorSources(f.snap, now)
+	if f.snap.Source(model.SourceLogin) != nil {
 		put(&st.Danger, "log in again")
 	}
 	switch {
-	case m.snap.Still():
-		put(&st.Muted, plural(len(m.snap.Sources), "file", "files"))
+	case f.snap.Still():
+		put(&st.Muted, plural(len(f.snap.Sources), "file", "files"))
 	case top < 0 && waiting > 0:
 		put(&st.Muted, "asking …")
 	case top < 0: // Nothing is well; what is wrong follows.
@@ -208,7 +138,7 @@ func (m *Model) sourcesLine(w int) string {
 	if waiting > 0 && top >= 0 {
 		put(&st.Muted, plural(waiting, "source", "sources")+" still asked")
 	}
-	if n, of := workloadSources(m.snap); of > 0 {
+	if n, of := workloadSources(f.snap); of > 0 {
 		style := &st.Muted
 		if n < of {
 			style = &st.Warn
@@ -216,86 +146,23 @@ func (m *Model) sourcesLine(w int) string {
 		put(style, "workload "+itoa(n)+" of "+itoa(of))
 	}
 	for _, b := range bad {
-		_, style := m.sourceStyle(b.state)
+		_, style := sourceStyle(st, b.state)
 		put(style, b.words)
 	}
 	s := strings.Join(parts, st.Muted.Render(" · "))
 	hint := ""
-	if len(bad) > 0 || m.snap.Source(loginSource) != nil {
+	if len(bad) > 0 || f.snap.Source(model.SourceLogin) != nil {
 		hint = st.Muted.Render("  :sources")
 	}
-	return cutEnd(s, max(0, w-width(hint))) + hint
-}
-
-type badSources struct {
-	state model.SourceState
-	words string
-}
-
-// supervisorSources is the age of the oldest readable source that is not a
-// cluster's own (negative if there is none), the states that are not well, each
-// with its number, its first name and its age, and how many are still asked.
-func (m *Model) supervisorSources(now time.Time) (oldest time.Duration, bad []badSources, waiting int) {
-	oldest = -1
-	counts := map[model.SourceState]int{}
-	firsts := map[model.SourceState]*model.Source{}
-	for i := range m.snap.Sources {
-		s := &m.snap.Sources[i]
-		if strings.HasPrefix(s.Name, "workload/") || s.Name == loginSource {
-			continue
-		}
-		switch s.State {
-		case model.SourceOK:
-			oldest = max(oldest, s.Age(now))
-		case model.SourceWaiting:
-			waiting++
-		case model.SourceStale, model.SourceForbidden, model.SourceUnreachable, model.SourceNotServed, model.SourceNotUnderstood:
-			counts[s.State]++
-			if f := firsts[s.State]; f == nil || s.Age(now) > f.Age(now) {
-				firsts[s.State] = s
-			}
-		}
-	}
-	for _, state := range []model.SourceState{
-		model.SourceUnreachable, model.SourceStale, model.SourceForbidden, model.SourceNotUnderstood, model.SourceNotServed,
-	} {
-		n := counts[state]
-		if n == 0 {
-			continue
-		}
-		words := strings.ReplaceAll(string(state), "-", " ") + ": " + strings.TrimPrefix(clean(firsts[state].Name), "supervisor/")
-		if n > 1 {
-			words += " +" + itoa(n-1)
-		}
-		if a := firsts[state].Age(now); a > 0 && state != model.SourceForbidden && state != model.SourceNotServed && !m.snap.Still() {
-			words += " " + text.Age(a)
-		}
-		bad = append(bad, badSources{state, words})
-	}
-	return oldest, bad, waiting
-}
-
-// workloadSources is in how many clusters the nodes could be read, of those asked.
-func workloadSources(sn *model.Snapshot) (ok, asked int) {
-	for _, c := range sn.Clusters {
-		switch c.Workload.NodesSource.State {
-		case model.SourceOK:
-			ok++
-			asked++
-		case model.SourceStale, model.SourceForbidden, model.SourceUnreachable, model.SourceNotServed, model.SourceNotUnderstood:
-			asked++
-		case model.SourceWaiting:
-		}
-	}
-	return ok, asked
+	return widget.CutEnd(s, max(0, f.w-widget.Width(hint))) + hint
 }
 
 // loginWords names what renews the engineer's login while it is not taken.
-func (m *Model) loginWords(w int) string {
-	if m.snap == nil {
+func loginWords(f *frame) string {
+	if f.snap == nil {
 		return ""
 	}
-	s := m.snap.Source(loginSource)
+	s := f.snap.Source(model.SourceLogin)
 	if s == nil {
 		return ""
 	}
@@ -303,27 +170,27 @@ func (m *Model) loginWords(w int) string {
 	if i := strings.Index(words, "kubectl vsphere login"); i >= 0 {
 		words = words[i:]
 	}
-	return m.styles.Danger.Render(cutEnd(words, w))
+	return f.styles.Danger.Render(widget.CutEnd(words, f.w))
 }
 
 // message is the line for what just happened.
-func (m *Model) message(w int) string {
-	if m.flash == "" {
-		return m.loginWords(w)
+func message(f *frame, flash string, bad bool) string {
+	if flash == "" {
+		return loginWords(f)
 	}
-	s := cutEnd(m.flash, w)
-	if m.flashBad {
-		return m.styles.Danger.Render(s)
+	s := widget.CutEnd(flash, f.w)
+	if bad {
+		return f.styles.Danger.Render(s)
 	}
-	return m.styles.Muted.Render(s)
+	return f.styles.Muted.Render(s)
 }
 
 // footer is the keys that do something here, as many as fit.
-func (m *Model) footer(w int) string {
+func footer(f *frame, bindings []key.Binding) string {
 	var b strings.Builder
-	used := 0
+	used, w := 0, f.w
 	put := func(keyName, does string) bool {
-		n := width(keyName) + 1 + width(does)
+		n := widget.Width(keyName) + 1 + widget.Width(does)
 		if used > 0 {
 			n += 3
 		}
@@ -334,14 +201,14 @@ func (m *Model) footer(w int) string {
 			b.WriteString("   ")
 		}
 		used += n
-		b.WriteString(m.styles.Accent.Render(keyName))
+		b.WriteString(f.styles.Accent.Render(keyName))
 		b.WriteByte(' ')
 		b.WriteString(does)
 		return true
 	}
 	const help = "? help"
 	w -= len(help) + 3
-	for _, x := range m.top().bindings(m) {
+	for _, x := range bindings {
 		k, does := shortHelp(x)
 		if k == "" || put(k, does) {
 			continue
@@ -381,7 +248,7 @@ func (m *Model) title() string {
 			parts = append(parts, itoa(bad)+" critical")
 		}
 	}
-	if name := m.top().name(); name != "" {
+	if name := m.top().title(); name != "" {
 		parts = append(parts, name)
 	}
 	return ascii(strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " - "))

@@ -47,7 +47,7 @@ func TestKeysDoWhatIsSaid(t *testing.T) {
 	}
 }
 
-func (m *Model) bindingsNow() []key.Binding { return m.top().bindings(m) }
+func (m *Model) bindingsNow() []key.Binding { return m.top().bindings(m.frame()) }
 
 // TestHelpShowsEveryKey: what a screen's last line offers stands in its group as well.
 func TestHelpShowsEveryKey(t *testing.T) {
@@ -69,121 +69,45 @@ func TestHelpShowsEveryKey(t *testing.T) {
 	}
 }
 
-func TestArm(t *testing.T) {
-	written := int64(5)
-	now := func(_ time.Duration, then func(time.Time) tea.Msg) tea.Cmd {
-		return func() tea.Msg { return then(clock()) }
-	}
-	run := func(a *arm, cmd tea.Cmd) tea.Cmd {
-		t.Helper()
-		if cmd == nil {
-			t.Fatal("nothing to wait for")
-		}
-		return a.step(cmd().(armMsg), written, now)
-	}
-	a := &arm{}
-	cmd := a.lay("t1", 0, 10, 20, written)
-	cmd = run(a, cmd)
-	written++
-	run(a, cmd)
-	if a.armed("t1") {
-		t.Error("armed although half of it was never on the screen")
-	}
-	stale := armMsg{a.turn}
-	if a.lay("t1", 15, 20, 20, written) != nil || a.unread() == 0 {
-		t.Error("a jump to the end reads what lies between")
-	}
-	// Two pages turned before a frame was written: the one between was never seen.
-	run(a, a.lay("t1", 8, 15, 20, written))
-	run(a, a.lay("t1", 13, 20, 20, written))
-	written++
-	if a.step(armMsg{a.turn}, written, now); a.armed("t1") || a.unread() != 10 {
-		t.Errorf("a page that no frame held counts as read: %+v", a)
-	}
-	cmd = a.lay("t1", 10, 20, 20, written)
-	if a.step(stale, written+1, now); a.state != armLaid {
-		t.Error("a message of before moved it on")
-	}
-	cmd = run(a, cmd)
-	if a.armed("t1") {
-		t.Error("armed before it was written")
-	}
-	cmd = run(a, cmd) // Nothing was written meanwhile: it waits on.
-	if a.armed("t1") || a.mark() == " …" {
-		t.Error("armed although nothing was written, or nothing to write")
-	}
-	written++
-	run(a, cmd)
-	if !a.armed("t1") || a.armed("t2") {
-		t.Errorf("%+v", a)
-	}
-	if a.lay("t1", 10, 20, 20, written) != nil || !a.armed("t1") {
-		t.Error("drawing it again disarms it")
-	}
-	if a.cover(); !a.armed("t1") {
-		t.Error("another screen over it disarms it")
-	}
-	// What waits while another screen is over it begins anew; that screen's frames are not its.
-	cmd = a.lay("t3", 0, 20, 20, written)
-	cmd = run(a, cmd)
-	a.cover()
-	written++
-	if run(a, cmd); a.armed("t3") || a.onScreen(written) {
-		t.Error("armed by the frame of another screen")
-	}
-	cmd = run(a, a.lay("t3", 0, 20, 20, written))
-	written++
-	if run(a, cmd); !a.armed("t3") {
-		t.Errorf("it never arms again: %+v", a)
-	}
-	if a.lay("t2", 0, 20, 20, written); a.armed("t1") || a.armed("t2") {
-		t.Error("another preview is armed at once")
-	}
-	if a.lay("", 0, 0, 0, written); a.armed("") {
-		t.Error("nothing is armed")
-	}
-}
-
-func TestCutting(t *testing.T) {
-	for _, c := range []struct {
-		in   string
-		w    int
-		want string
-	}{
-		{"web-cp-x7k2p", 20, "web-cp-x7k2p"},
-		{"web-md-0-6d8f9-x7k2p", 16, "web-md-0-…-x7k2p"},
-		{"averyveryverylongname", 11, "avery…gname"},
-		{"abc", 2, "a…"},
-		{"日本語クラスター名前", 9, "日本…名前"},
-	} {
-		got := cutMiddle(c.in, c.w)
-		if got != c.want || width(got) > c.w {
-			t.Errorf("cutMiddle(%q, %d) = %q (%d cells), want %q", c.in, c.w, got, width(got), c.want)
-		}
-	}
-	if got := strings.Join(wrap("ask for get on packageinstalls in vmware-system-vkg, or look", 30), "|"); got != "ask for get on packageinstalls|in vmware-system-vkg, or look" {
-		t.Errorf("wrap: %q", got)
-	}
-	for _, l := range wrapHard("          kubernetes.io/metadata.name: pinniped-concierge-with-a-long-name", 40) {
-		if width(l) > 40 {
-			t.Errorf("wrapHard: %q", l)
-		}
-	}
-}
-
-func TestColumns(t *testing.T) {
-	cols := []column{{sign: true}, {least: 5}, {right: true}, {extra: 2}, {extra: 1}}
-	for _, c := range []struct {
-		w    int
-		want string
-	}{{60, "[1 10 3 8 6]"}, {30, "[1 10 3 0 6]"}, {20, "[1 10 3 0 0]"}, {14, "[1 7 3 0 0]"}} {
-		if got := fmt.Sprint(columnWidths(cols, []int{1, 10, 3, 8, 6}, c.w)); got != c.want {
-			t.Errorf("in %d cells: %s, want %s", c.w, got, c.want)
-		}
-	}
-	// A text without end in a column that does not give way leaves room for the others.
-	if got := fmt.Sprint(columnWidths(cols, []int{1, 10, 1000, 8, 6}, 80)); got != "[1 10 24 8 6]" {
-		t.Errorf("an endless text: %s", got)
+// TestDrawingChangesNothing: of no screen, nor of the model.
+func TestDrawingChangesNothing(t *testing.T) {
+	for _, sc := range scenes() {
+		t.Run(sc.name, func(t *testing.T) {
+			t.Parallel()
+			s := sc.make(t, 120, 40)
+			state := func() string {
+				all := fmt.Sprintf("%+v", *s.m)
+				for _, x := range s.m.stack {
+					switch x := x.(type) {
+					case *listScreen:
+						all += fmt.Sprintf("%+v", *x)
+					case *fleet:
+						all += fmt.Sprintf("%+v %+v", *x, *x.listScreen)
+					case *evidence:
+						all += fmt.Sprintf("%+v %+v", *x, *x.listScreen)
+					case *walks:
+						all += fmt.Sprintf("%+v %+v", *x, *x.listScreen)
+					case *wizard:
+						all += fmt.Sprintf("%+v", *x)
+					case *reading:
+						all += fmt.Sprintf("%+v", *x)
+					default:
+						t.Fatalf("what is in a %T is not looked at", x)
+					}
+				}
+				if s.m.prompt != nil {
+					all += fmt.Sprintf("%+v", *s.m.prompt)
+				}
+				return all
+			}
+			before, first := state(), s.m.View().Content
+			if second := s.m.View().Content; second != first {
+				t.Error("drawn again it is another")
+			}
+			if state() != before {
+				t.Error("drawing changed something")
+			}
+		})
 	}
 }
 
@@ -254,7 +178,7 @@ func BenchmarkFleetSnapshot(b *testing.B) {
 		if i%2 == 1 {
 			sn = two
 		}
-		s.m.snap = sn
+		s.m.Update(snapshotMsg{sn})
 		s.m.View()
 	}
 }

@@ -3,13 +3,12 @@ package ui
 import (
 	"context"
 	"errors"
-	"strings"
 
-	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"vksmedic/model"
 	"vksmedic/remedies"
+	"vksmedic/ui/widget"
 )
 
 // wizard walks one finding through its article. It decides nothing about the
@@ -17,7 +16,7 @@ import (
 // Enter only ever reads and goes on; a change is applied by its own key, and only
 // as arm allows.
 type wizard struct {
-	title string
+	words string // what it is about, until the walk says it better.
 	at    model.Place
 	walk  Walk
 	view  remedies.View
@@ -42,17 +41,16 @@ type wizard struct {
 	watched bool
 	blind   string
 
-	arm    arm
+	arm    widget.Arm
 	read   choiceRead
 	off    int
 	option int
-}
 
-// choiceRead is how far the options of a choice, or of a question, have been on the screen.
-type choiceRead struct {
-	of    string // which choice.
-	lines int    // those of its options that were seen, from the first one's on.
-	all   bool
+	// What prepare found: what the current step has to say, and where in it the options of a
+	// question or a choice stand; and how many lines of it are in sight.
+	lines []string
+	spans []span
+	room  int
 }
 
 // wizardMsg is the end of something the wizard started, or news about it.
@@ -63,6 +61,7 @@ type wizardMsg struct {
 	progress *remedies.Progress
 	news     <-chan remedies.Progress
 	changes  <-chan struct{}
+	answered string // id of a question.
 	err      error
 }
 
@@ -81,7 +80,7 @@ const (
 	didChanged // it saw something.
 )
 
-func (w *wizard) start(_ *Model, f func() (Walk, error)) tea.Cmd {
+func (w *wizard) start(f func() (Walk, error)) tea.Cmd {
 	return w.guard("opening the article", didBegin, func() wizardMsg {
 		walk, err := f()
 		return wizardMsg{walk: walk, err: err}
@@ -143,40 +142,6 @@ func (w *wizard) changed(from int) bool {
 	return false
 }
 
-// choosable says whether the current step is a choice that can be made, or made anew: as
-// long as nothing was changed that rests on it.
-func (w *wizard) choosable() bool {
-	s := w.step()
-	return s != nil && s.Kind == remedies.StepChoose && w.view.Choice != nil && w.view.Ask == nil && !w.changed(w.view.Current+1)
-}
-
-// answerable says whether there is a question that waits for an answer. It may come up while
-// a wait is followed.
-func (w *wizard) answerable() bool {
-	return w.view.Ask != nil && w.walk != nil && w.busy == "" && !w.view.Finished
-}
-
-// options are those of the question or of the choice that can be made now, under the id of
-// what they belong to.
-func (w *wizard) options() (of string, options []remedies.Option) {
-	switch {
-	case w.answerable():
-		of, options = "ask "+w.view.Ask.ID, w.view.Ask.Options
-	case w.choosable():
-		of, options = "choice "+w.stepID(), w.view.Choice.Options
-	}
-	for i := range options {
-		of += "\n" + options[i].ID
-	}
-	return of, options
-}
-
-// seenOptions says whether all options were on the screen: enter takes none before.
-func (w *wizard) seenOptions() bool {
-	of, options := w.options()
-	return len(options) == 0 || w.read.of == of && w.read.all
-}
-
 // refresh takes the walk's picture of this moment.
 func (w *wizard) refresh() {
 	before := w.stepID()
@@ -195,18 +160,6 @@ func (w *wizard) refresh() {
 		}
 	}
 	w.boundOption()
-}
-
-// boundOption keeps the option one is on among those that there are.
-func (w *wizard) boundOption() {
-	n := 0
-	switch {
-	case w.view.Ask != nil:
-		n = len(w.view.Ask.Options)
-	case w.view.Choice != nil:
-		n = len(w.view.Choice.Options)
-	}
-	w.option = max(0, min(w.option, n-1))
 }
 
 func (w *wizard) step() *remedies.StepView {
@@ -266,19 +219,6 @@ func (w *wizard) undo(m *Model) tea.Cmd {
 	return w.guard("going to what takes it back", didNext, func() wizardMsg { return wizardMsg{err: walk.Undo(ctx)} })
 }
 
-// canUndo says whether something that was changed can be taken back now.
-func (w *wizard) canUndo() bool {
-	if w.busy != "" || w.walk == nil || w.view.Finished {
-		return false
-	}
-	for i := range w.view.Steps {
-		if w.view.Steps[i].Undoable {
-			return true
-		}
-	}
-	return false
-}
-
 // apply asks for the change that this preview showed.
 func (w *wizard) apply(m *Model, token, typed string) tea.Cmd {
 	w.halt()
@@ -298,81 +238,7 @@ func (w *wizard) byHand(m *Model) tea.Cmd {
 func (w *wizard) answer(m *Model, id, answer string) tea.Cmd {
 	ctx, walk := m.ctx, w.walk
 	w.busy, w.failed = "answering …", ""
-	return w.guard("answering", didAnswer, func() wizardMsg { return wizardMsg{err: walk.Answer(ctx, id, answer)} })
-}
-
-// askAnswer opens the line into which an answer is typed. A secret one is not drawn.
-func (w *wizard) askAnswer(m *Model, a *remedies.Ask) tea.Cmd {
-	id := a.ID
-	return m.ask(prompt{
-		label: "Answer:", secret: a.Secret,
-		accept: func(m *Model, s string) tea.Cmd {
-			if now := w.view.Ask; now == nil || now.ID != id || !w.answerable() {
-				return m.say(true, "that is not asked any more: nothing was answered")
-			}
-			return w.answer(m, id, s)
-		},
-	}, "")
-}
-
-// watch looks who else is at work while a preview is open: a newcomer is seen on it, and
-// what was read before counts as unread.
-func (w *wizard) watch(m *Model) tea.Cmd {
-	if !w.previewOpen() || w.busy != "" || w.walk == nil || w.watched {
-		w.stopWatching()
-		return nil
-	}
-	if w.unwatch != nil {
-		return nil
-	}
-	ctx, cancel := context.WithCancel(m.ctx)
-	walk, changes := w.walk, make(chan struct{}, 1)
-	w.unwatch, w.changes = cancel, changes
-	changed := func() {
-		select {
-		case changes <- struct{}{}:
-		default: // One that was not taken yet says as much.
-		}
-	}
-	run := w.guard("looking who else is at work", didWatch, func() wizardMsg {
-		defer close(changes)
-		return wizardMsg{changes: changes, err: walk.Watch(ctx, changed)}
-	})
-	return tea.Batch(run, w.hear(changes))
-}
-
-func (w *wizard) hear(changes <-chan struct{}) tea.Cmd {
-	return func() tea.Msg {
-		if _, ok := <-changes; !ok {
-			return nil
-		}
-		return wizardMsg{wizard: w, did: didChanged, changes: changes}
-	}
-}
-
-func (w *wizard) stopWatching() {
-	if w.unwatch != nil {
-		w.unwatch()
-		w.unwatch, w.changes = nil, nil
-	}
-}
-
-// gotWatch takes what the look who else is at work saw, or that it ended.
-func (w *wizard) gotWatch(msg wizardMsg) tea.Cmd {
-	if w.changes != msg.changes || w.walk == nil {
-		return nil // Of a preview that is not open any more.
-	}
-	if msg.did == didChanged {
-		w.refresh()
-		return w.hear(msg.changes)
-	}
-	w.stopWatching()
-	w.watched = true
-	w.refresh() // It may have seen something last.
-	if msg.err != nil {
-		w.blind = "whether others come to work here is not seen any more: " + msg.err.Error() + "; r looks again"
-	}
-	return nil
+	return w.guard("answering", didAnswer, func() wizardMsg { return wizardMsg{answered: id, err: walk.Answer(ctx, id, answer)} })
 }
 
 // follow watches a wait, or a change that was applied, until it is over.
@@ -445,13 +311,15 @@ func (w *wizard) got(m *Model, msg wizardMsg) tea.Cmd {
 		return w.leaveLater(m)
 	}
 	w.refresh()
-	if msg.err != nil && !canceled {
+	// A question that came up is drawn as one; what failed is only that it has no answer yet.
+	asked := w.view.Ask != nil && (msg.did != didAnswer || w.view.Ask.ID != msg.answered)
+	if msg.err != nil && !canceled && !asked {
 		w.failed = msg.err.Error()
 		w.off = 0
 	}
 	switch msg.did {
-	case didEnter:
-		if msg.err == nil {
+	case didEnter, didAnswer:
+		if msg.err == nil && !w.following {
 			w.entered = w.stepID()
 			if s := w.step(); s != nil && s.Kind == remedies.StepWait && !over(s.State) {
 				return w.follow(m)
@@ -465,10 +333,6 @@ func (w *wizard) got(m *Model, msg wizardMsg) tea.Cmd {
 		if msg.err == nil {
 			w.off = 0
 			return w.follow(m)
-		}
-	case didAnswer:
-		if msg.err == nil && !w.following && w.view.Ask == nil && w.entered != "" {
-			return w.enter(m)
 		}
 	case didFollow, didByHand, didBegin, didProgress, didWatch, didChanged:
 	}
@@ -520,351 +384,30 @@ func (w *wizard) close(m *Model) tea.Cmd {
 }
 
 func (w *wizard) place() model.Place { return w.at }
-func (w *wizard) name() string       { return "fix " + placeName(w.at) }
+func (w *wizard) title() string      { return "fix " + placeName(w.at) }
 
-// previewOpen says whether the step's preview is on the screen: not while what was applied is
-// verified, nor when it is well; again when that failed.
-func (w *wizard) previewOpen() bool {
-	s := w.step()
-	if s == nil || s.Kind != remedies.StepChange || w.view.Preview == nil || w.view.Ask != nil || w.view.Finished || w.following {
-		return false
-	}
-	return w.progress == nil || !over(s.State) && w.progress.Failed != ""
-}
-
-// applicable is the preview that a key could apply, or nil: a change that is on the screen,
-// not blocked and not done, with nothing under way.
-func (w *wizard) applicable() *remedies.Preview {
-	s, p := w.step(), w.view.Preview
-	if !w.previewOpen() || over(s.State) || p.Token == "" ||
-		p.Blocked != "" || p.Done != "" || w.view.ReadOnly != "" || w.busy != "" || w.walk == nil {
+// prepare finds what the next View draws; the arming of a preview begins with it.
+func (w *wizard) prepare(m *Model, f *frame) tea.Cmd {
+	_, r := wizardLayout(wizardBody(rect{0, 0, f.w, f.h}))
+	w.lines, w.spans = w.content(f, r.w)
+	w.room = r.h - 1
+	w.noteOptions()
+	w.bound()
+	p := w.applicable()
+	if p == nil {
+		w.arm.Clear()
 		return nil
 	}
-	return p
+	return w.arm.Lay(p.Token, w.off, w.off+w.room, len(w.lines), m.written.Load())
 }
 
-// canGoOn says whether enter leads to the next step.
-func (w *wizard) canGoOn() bool {
-	s := w.step()
-	if s == nil || w.busy != "" || w.following || w.walk == nil || w.entered != s.ID || w.view.Ask != nil || !w.seenOptions() {
-		return false
-	}
-	if over(s.State) {
-		return true
-	}
-	switch s.Kind {
-	case remedies.StepLook:
-		return w.failed == ""
-	case remedies.StepChoose:
-		return w.failed == "" && w.view.Choice != nil
-	case remedies.StepChange:
-		return w.view.Preview != nil && w.view.Preview.Done != ""
-	case remedies.StepWait:
-		return w.progress != nil && w.progress.Done && w.progress.Failed == ""
-	case remedies.StepManual: // When it was verified.
-	}
-	return false
-}
-
-func (w *wizard) closed() bool {
-	return w.view.Finished || (w.walk == nil && w.busy == "") || (w.walk != nil && w.step() == nil)
-}
-
-func (w *wizard) bindings(m *Model) []key.Binding {
-	k := m.keys
-	var out []key.Binding
-	idle := w.busy == "" && w.walk != nil
+// beneath is called by Update last, whether or not the wizard is on top.
+func (w *wizard) beneath(m *Model, top bool) tea.Cmd {
 	switch {
-	case w.closed():
-		return append([]key.Binding{k.Back}, k.moves()...)
-	case w.answerable() && w.seenOptions():
-		out = append(out, k.Answer)
-	case w.canGoOn() && w.choosable():
-		out = append(out, k.Choose)
-	case w.canGoOn():
-		out = append(out, k.Next)
+	case !top:
+		w.arm.Cover()
+	case lay(m.w, m.h).tooSmall:
+		w.arm.Clear()
 	}
-	if p := w.applicable(); p != nil && w.arm.armed(p.Token) {
-		out = append(out, k.Apply)
-	}
-	if idle && w.view.Current > 0 {
-		out = append(out, k.PrevStep)
-	}
-	if w.canByHand() {
-		out = append(out, k.ByHand)
-	}
-	if p := w.view.Preview; p != nil && p.YAML != "" {
-		out = append(out, k.YAML)
-	}
-	if w.commands() != "" {
-		out = append(out, k.Copy)
-	}
-	if w.canUndo() {
-		out = append(out, k.Undo)
-	}
-	if idle && !w.following {
-		out = append(out, k.Look)
-	}
-	return append(append(out, k.Leave), k.moves()...)
-}
-
-// commands is what c copies: the whole command of the preview, or what a person is to run.
-func (w *wizard) commands() string {
-	s := w.step()
-	switch {
-	case s == nil:
-	case s.Kind == remedies.StepManual:
-		return strings.Join(w.view.Commands, "\n")
-	case w.view.Preview != nil:
-		return w.view.Preview.Command
-	}
-	return ""
-}
-
-func (w *wizard) canByHand() bool {
-	s := w.step()
-	if s == nil || over(s.State) || w.busy != "" || w.following || w.walk == nil || w.view.Ask != nil {
-		return false
-	}
-	switch s.Kind {
-	case remedies.StepManual:
-		return true
-	case remedies.StepChange:
-		return w.view.Preview != nil && w.view.Preview.Done == ""
-	case remedies.StepLook, remedies.StepChoose, remedies.StepWait:
-	}
-	return false
-}
-
-func (w *wizard) key(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) {
-	keys := m.keys
-	idle := w.busy == "" && w.walk != nil
-	switch {
-	case key.Matches(k, keys.Leave):
-		if w.applying {
-			return m.say(true, "the change is being written: wait for its answer"), true
-		}
-		return w.close(m), true
-	case key.Matches(k, keys.Next): // Choose is the same key.
-		if w.closed() {
-			return w.close(m), true
-		}
-		switch _, options := w.options(); {
-		case !w.seenOptions():
-			return m.say(false, "read on first: not every option was on the screen"), true
-		case w.answerable() && len(options) > 0:
-			return w.answer(m, w.view.Ask.ID, options[w.option].ID), true
-		case w.answerable():
-			return w.askAnswer(m, w.view.Ask), true
-		case w.canGoOn():
-			return w.next(m), true
-		}
-		return nil, true
-	case key.Matches(k, keys.Apply):
-		return w.pressApply(m), true
-	case key.Matches(k, keys.PrevStep):
-		if idle && w.view.Current > 0 {
-			return w.back(m), true
-		}
-		return nil, true
-	case key.Matches(k, keys.ByHand):
-		if w.canByHand() {
-			return w.byHand(m), true
-		}
-		return nil, true
-	case key.Matches(k, keys.Undo):
-		if w.canUndo() {
-			return w.undo(m), true
-		}
-		return nil, true
-	case key.Matches(k, keys.Look):
-		if idle && !w.following && !w.closed() {
-			return w.enter(m), true
-		}
-		return nil, true
-	case key.Matches(k, keys.YAML):
-		if p := w.view.Preview; p != nil && p.YAML != "" {
-			return m.push(newViewer("as it would be sent", p.YAML)), true
-		}
-		return m.say(false, "there is nothing to show as YAML on this step"), true
-	case key.Matches(k, keys.Copy):
-		if s := w.commands(); s != "" {
-			return m.copy("the command", s), true
-		}
-		return m.say(false, "there is no command on this step"), true
-	}
-	return nil, w.move(m, k)
-}
-
-// pressApply is the one way to a change.
-func (w *wizard) pressApply(m *Model) tea.Cmd {
-	p := w.applicable()
-	switch {
-	case p == nil:
-		if why := w.refused(); why != "" {
-			return m.say(true, "nothing is applied: "+why)
-		}
-		return nil // There is nothing that could be meant: typed ahead, or a slip.
-	case w.arm.token == p.Token && w.arm.skipped():
-		return m.say(false, "go back up first: "+plural(w.arm.from-w.arm.read, "line was", "lines were")+" skipped")
-	case w.arm.token == p.Token && w.arm.unread() > 0:
-		return m.say(false, "read on to the end first: "+plural(w.arm.unread(), "line", "lines")+" below")
-	case !w.arm.armed(p.Token):
-		return m.say(false, "that key came before the preview was on the screen, and was thrown away")
-	case p.Confirm == remedies.ConfirmName:
-		return w.askName(m, p)
-	}
-	return w.apply(m, p.Token, "")
-}
-
-// refused is why the change that is shown cannot be applied; empty where none is shown.
-func (w *wizard) refused() string {
-	s, p := w.step(), w.view.Preview
-	switch {
-	case s == nil || p == nil || s.Kind != remedies.StepChange || over(s.State) || p.Done != "" || w.busy != "":
-		return ""
-	case p.Blocked != "":
-		return p.Blocked
-	}
-	return w.view.ReadOnly
-}
-
-// askName opens the line into which the target's name is typed.
-func (w *wizard) askName(m *Model, p *remedies.Preview) tea.Cmd {
-	token, name := p.Token, p.ConfirmName
-	return m.ask(prompt{
-		label: "Type " + clean(name) + " to " + lowerFirst(clean(p.Title)) + ":",
-		accept: func(m *Model, s string) tea.Cmd {
-			now := w.applicable()
-			switch {
-			case now == nil || now.Token != token:
-				return m.say(true, "the preview changed meanwhile: nothing was done")
-			case strings.TrimSpace(s) != name:
-				return m.say(true, "that is not "+name+": nothing was done")
-			}
-			return w.apply(m, token, strings.TrimSpace(s))
-		},
-	}, "")
-}
-
-func lowerFirst(s string) string {
-	if s == "" {
-		return "confirm"
-	}
-	if len(s) > 1 && s[1] >= 'A' && s[1] <= 'Z' {
-		return s
-	}
-	return strings.ToLower(s[:1]) + s[1:]
-}
-
-// move scrolls, or goes through the options of a choice. Of a preview that can be applied no
-// page is turned before it was on the screen: that key was typed ahead.
-func (w *wizard) move(m *Model, k tea.KeyPressMsg) bool {
-	keys := m.keys
-	_, r := wizardLayout(wizardBody(lay(m.w, m.h).body))
-	h := r.h - 1
-	step := 0
-	switch {
-	case key.Matches(k, keys.Up):
-		step = -1
-	case key.Matches(k, keys.Down):
-		step = 1
-	case key.Matches(k, keys.PageUp):
-		w.off -= max(1, h-2)
-	case key.Matches(k, keys.PageDown):
-		if w.unseen(m) {
-			return true
-		}
-		w.off += max(1, h-2)
-	case key.Matches(k, keys.Top):
-		w.off = 0
-	case key.Matches(k, keys.Bottom):
-		w.off = 1 << 20
-	default:
-		return false
-	}
-	if step != 0 && !w.choose(step) && (step < 0 || !w.unseen(m)) {
-		w.off += step
-	}
-	lines, options := w.content(m, r.w)
-	if step != 0 && w.option < len(options) {
-		w.off = options[w.option].into(w.off, h)
-	}
-	w.off = max(0, min(w.off, len(lines)-h))
-	return true
-}
-
-// unseen says that a preview which can be applied is not yet on the screen as it is laid.
-func (w *wizard) unseen(m *Model) bool {
-	return w.applicable() != nil && !w.arm.onScreen(m.written.Load())
-}
-
-// choose goes to another option; false where there is none to go to.
-func (w *wizard) choose(step int) bool {
-	_, options := w.options()
-	if len(options) == 0 || w.busy != "" || w.walk == nil {
-		return false
-	}
-	w.option = min(max(w.option+step, 0), len(options)-1)
-	if w.view.Ask == nil {
-		w.walk.Choose(options[w.option].ID)
-		w.refresh()
-	}
-	return true
-}
-
-func (w *wizard) wheel(m *Model, down bool) {
-	_, r := wizardLayout(wizardBody(lay(m.w, m.h).body))
-	lines, _ := w.content(m, r.w)
-	switch {
-	case !down:
-		w.off -= wheelLines
-	case !w.unseen(m):
-		w.off += wheelLines
-	}
-	w.off = max(0, min(w.off, len(lines)-(r.h-1)))
-}
-
-// span is where something stands among lines: from its first up to the one after its last.
-type span struct{ from, upTo int }
-
-// into scrolls so that all of it is in sight, or its beginning where it is higher than h.
-func (s span) into(off, h int) int { return min(max(off, s.upTo-h), s.from) }
-
-// layOptions notes which options the next View draws. A choice that opens shows its first one.
-func (w *wizard) layOptions(m *Model) {
-	of, options := w.options()
-	if l := lay(m.w, m.h); len(options) > 0 && !l.tooSmall {
-		_, r := wizardLayout(wizardBody(l.body))
-		lines, spans := w.content(m, r.w)
-		h := r.h - 1
-		if w.read.of != of {
-			w.read = choiceRead{of: of}
-			w.off = spans[0].into(w.off, h)
-		}
-		w.off = max(0, min(w.off, len(lines)-h))
-		first, last := spans[0].from, spans[len(spans)-1].upTo
-		if w.off <= first+w.read.lines { // What was jumped over was not read.
-			w.read.lines = max(w.read.lines, w.off+h-first)
-		}
-		w.read.all = w.read.all || w.read.lines >= last-first
-	}
-}
-
-// click chooses nothing and applies nothing: the wizard is driven by keys.
-func (w *wizard) click(*Model, int, int) tea.Cmd { return nil }
-
-// layPreview tells arm what the next View draws.
-func (w *wizard) layPreview(m *Model) tea.Cmd {
-	l := lay(m.w, m.h)
-	p := w.applicable()
-	if p == nil || l.tooSmall {
-		if w.arm.state != armNone {
-			w.arm.lay("", 0, 0, 0, 0)
-		}
-		return nil
-	}
-	_, r := wizardLayout(wizardBody(l.body))
-	lines, _ := w.content(m, r.w)
-	return w.arm.lay(p.Token, w.off, w.off+r.h-1, len(lines), m.written.Load())
+	return w.watch(m)
 }

@@ -1,7 +1,8 @@
 // Package lifecycle is what is known about what Cluster API is doing with a
 // cluster: how it drains a node before it deletes a Machine, with the message it
 // writes while a drain is not done ([ParseMessage]), the stages of a deletion
-// ([StageOf]), and what MachineDrainRules and labels make of each pod ([NewPlan]).
+// ([StageOf]), what MachineDrainRules and labels make of each pod ([NewPlan]), which
+// versions a cluster has and is going to ([Versions]), and how its etcd stands ([Quorum]).
 //
 // It follows cluster-api's sources of releases 1.3 to 1.14:
 // sigs.k8s.io/cluster-api/internal/controllers/machine/drain (core/reconcilers

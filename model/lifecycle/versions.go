@@ -37,7 +37,9 @@ func Versions(c *model.Cluster) (from, to string) {
 }
 
 // Older compares two versions number by number, builds included.
-func Older(a, b string) bool { return slices.Compare(VersionNumbers(a), VersionNumbers(b)) < 0 }
+func Older(a, b string) bool {
+	return a != b && slices.Compare(VersionNumbers(a), VersionNumbers(b)) < 0
+}
 
 // VersionNumbers are the numbers in a version, in order: what versions are sorted by.
 func VersionNumbers(v string) []int {

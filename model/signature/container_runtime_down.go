@@ -301,7 +301,7 @@ func (n *nodeView) runtimeAdvice(f *RuntimeFacts) []string {
 		out = append(out, "The Machine is being deleted already and its drain waits for pods that cannot end without a runtime: it goes on once the runtime runs.")
 	}
 	if n.controlPlane() {
-		out = append(out, "Quorum: "+n.v.quorum().words()+". Work on one control plane node at a time.")
+		out = append(out, "Quorum: "+n.v.quorum().Words()+". Work on one control plane node at a time.")
 	}
 	return out
 }

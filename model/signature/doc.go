@@ -8,6 +8,6 @@
 // points in time, never ages: a finding is kept until its cluster changes, and an
 // age would grow stale.
 //
-// Start reading at [Judge], then [All]; each signature is a file of its own, named
+// Start reading at [Signature], what one declares, then [Judge]; each signature is a file of its own, named
 // like its id.
 package signature

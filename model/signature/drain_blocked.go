@@ -79,7 +79,7 @@ func (x *draining) blockedFinding() (model.Finding, bool) {
 	}
 	for _, b := range x.blockers {
 		if b.Name != "" && len(f.Subjects) < maxPodSubjects {
-			f.Subjects = append(f.Subjects, podRef(b.Namespace, b.Name))
+			f.Subjects = append(f.Subjects, x.v.podRef(b.Namespace, b.Name))
 		}
 	}
 	switch {

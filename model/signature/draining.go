@@ -130,12 +130,9 @@ func (x *draining) podsUnknown() (why, settle string) {
 }
 
 func (x *draining) subjects() []model.ObjectRef {
-	out := []model.ObjectRef{x.m.Ref()}
-	if out[0].Kind == "" {
-		out[0].Kind = "Machine"
-	}
+	out := []model.ObjectRef{x.v.machineRef(x.m)}
 	if x.m.NodeName != "" {
-		out = append(out, model.ObjectRef{Kind: "Node", Name: x.m.NodeName})
+		out = append(out, x.v.nodeRef(x.m.NodeName))
 	}
 	return out
 }

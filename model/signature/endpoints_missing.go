@@ -380,12 +380,12 @@ func (x *endpointsView) finding() (model.Finding, bool) {
 	f := model.Finding{
 		Confidence: confidence, Severity: model.Warning, Short: "endpoints missing",
 		Evidence: checks, Facts: facts,
-		Subjects: []model.ObjectRef{{Kind: "Endpoints", Namespace: facts.Namespace, Name: facts.Name}},
+		Subjects: []model.ObjectRef{x.v.onSupervisor("Endpoints", facts.Namespace, facts.Name)},
 	}
 	var names []string
 	for _, e := range x.missing {
 		names = append(names, e.Address)
-		f.Subjects = append(f.Subjects, model.ObjectRef{Kind: "VirtualMachine", Namespace: facts.Namespace, Name: e.Name})
+		f.Subjects = append(f.Subjects, x.v.onSupervisor("VirtualMachine", facts.Namespace, e.Name))
 		if !e.since.IsZero() && (f.Since.IsZero() || e.since.Before(f.Since)) {
 			f.Since = e.since
 		}

@@ -82,7 +82,7 @@ func findPrivilegeMissing(v *view) []model.Finding {
 	}
 	f := model.Finding{
 		Confidence: confidence, Severity: model.Critical, Evidence: checks, Facts: facts,
-		Subjects: []model.ObjectRef{{Kind: "ClusterRole", Name: r.Name}}, Short: "privilege missing",
+		Subjects: []model.ObjectRef{v.onSupervisor("ClusterRole", "", r.Name)}, Short: "privilege missing",
 		Summary: "VM Operator may not patch Endpoints: those of every cluster on this Supervisor stand still",
 		Advice: []string{
 			"Give the verb patch on endpoints back to ClusterRole " + r.Name + ", as an administrator of the Supervisor.",

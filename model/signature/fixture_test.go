@@ -49,9 +49,9 @@ func newSite(t *testing.T) *site {
 			Type: "LoadBalancer", Selector: map[string]string{"capv.vmware.com/cluster.name": "web", "capv.vmware.com/cluster.role": "controlplane"}, Ports: []model.ServicePort{{Name: "apiserver", Port: 6443}}}},
 		Workload: &model.Workload{NodesSource: ok, PodsSource: ok, BudgetsSource: ok, PodsOn: map[string]bool{}, HasPinniped: model.No},
 	}
-	s.sn = &model.Snapshot{At: now}
+	s.sn = &model.Snapshot{At: now, Supervisor: model.Supervisor{Context: "prod"}}
 	for _, r := range []string{"clusters", "machines", "virtualmachines", "vspheremachines", "endpoints", "machinedrainrules", "machinehealthchecks", "events", "clusterroles", "clusterregistryconfigs"} {
-		s.sn.Sources = append(s.sn.Sources, model.Source{Name: "supervisor/" + r, State: model.SourceOK, Live: true, Seen: now})
+		s.sn.Sources = append(s.sn.Sources, model.Source{Name: model.SupervisorSource(r, ""), State: model.SourceOK, Live: true, Seen: now})
 	}
 	eps := &model.Endpoints{Meta: model.Meta{Kind: "Endpoints", Namespace: "team-a", Name: cpService, Owners: []model.Owner{{Kind: "VirtualMachineService", Name: cpService}}},
 		Subsets: []model.EndpointSubset{{Ports: []model.ServicePort{{Name: "apiserver", Port: 6443}}}}}
@@ -201,7 +201,7 @@ func (s *site) event(vm, typ, reason, message string, last time.Duration) *site 
 
 func (s *site) source(name string, state model.SourceState, detail string) *site {
 	for i := range s.sn.Sources {
-		if s.sn.Sources[i].Name == "supervisor/"+name {
+		if s.sn.Sources[i].Name == model.SupervisorSource(name, "") {
 			s.sn.Sources[i].State, s.sn.Sources[i].Detail = state, detail
 		}
 	}
@@ -257,8 +257,8 @@ func newDraining(t *testing.T) *site {
 		Cluster: "web", ControlPlane: true, Phase: "Deleting", NodeName: "web-cp-old", DrainStarted: ago(time.Hour),
 	}
 	seen := model.Source{State: model.SourceOK, Live: true, Seen: now}
-	w := &site{t: t, m: m, at: now}
-	w.c = &model.Cluster{
+	s := &site{t: t, m: m, at: now}
+	s.c = &model.Cluster{
 		Ref:      model.ClusterRef{Namespace: "team-a", Name: "web"},
 		Object:   &model.ClusterObject{Meta: model.Meta{Kind: "Cluster", Namespace: "team-a", Name: "web"}},
 		Machines: []*model.Machine{m},
@@ -267,41 +267,41 @@ func newDraining(t *testing.T) *site {
 			Nodes: []model.Node{{Meta: model.Meta{Kind: "Node", Name: "web-cp-old"}, Unschedulable: true, Conditions: model.Conditions{{Type: "Ready", Status: "True"}}}},
 		},
 	}
-	w.sn = &model.Snapshot{At: now, Sources: []model.Source{
+	s.sn = &model.Snapshot{At: now, Supervisor: model.Supervisor{Context: "prod"}, Sources: []model.Source{
 		{Name: "supervisor/machines", State: model.SourceOK, Live: true, Seen: now},
 		{Name: "supervisor/machinedrainrules", State: model.SourceOK, Live: true, Seen: now},
 	}}
-	return w
+	return s
 }
 
 // says sets what the condition says: in the newer generation, and in the older one.
-func (w *site) says(message string) *site {
-	w.m.Conditions = model.Generations{
+func (s *site) says(message string) *site {
+	s.m.Conditions = model.Generations{
 		New: model.Conditions{{Type: "Deleting", Status: "True", Reason: "DrainingNode", Message: message, Since: ago(time.Hour)}},
 		Old: model.Conditions{{Type: "DrainingSucceeded", Status: "False", Severity: "Info", Reason: "Draining", Message: message, Since: ago(time.Hour)}},
 	}
-	return w
+	return s
 }
 
 // saysOld sets only the older generation.
-func (w *site) saysOld(message string) *site {
-	w.says(message)
-	w.m.Conditions.New = nil
-	w.m.DrainStarted = time.Time{}
-	return w
+func (s *site) saysOld(message string) *site {
+	s.says(message)
+	s.m.Conditions.New = nil
+	s.m.DrainStarted = time.Time{}
+	return s
 }
 
-func (w *site) pod(ns, name string, change ...func(*model.Pod)) *site {
+func (s *site) pod(ns, name string, change ...func(*model.Pod)) *site {
 	p := model.Pod{Meta: model.Meta{Kind: "Pod", Namespace: ns, Name: name, UID: ns + "/" + name, Labels: map[string]string{"app": name}, Created: ago(24 * time.Hour)}, Node: "web-cp-old", Phase: "Running", Ready: true}
 	for _, f := range change {
 		f(&p)
 	}
-	w.c.Workload.Pods = append(w.c.Workload.Pods, p)
-	return w
+	s.c.Workload.Pods = append(s.c.Workload.Pods, p)
+	return s
 }
 
-func (w *site) agent(change ...func(*model.Pod)) *site {
-	return w.pod(agentNS, agentName, append([]func(*model.Pod){label(model.CertAgentLabel, "v3"), func(p *model.Pod) { p.Phase, p.Ready, p.Created = "Pending", false, ago(5*time.Second) }}, change...)...)
+func (s *site) agent(change ...func(*model.Pod)) *site {
+	return s.pod(agentNS, agentName, append([]func(*model.Pod){label(model.CertAgentLabel, "v3"), func(p *model.Pod) { p.Phase, p.Ready, p.Created = "Pending", false, ago(5*time.Second) }}, change...)...)
 }
 
 func label(k, v string) func(*model.Pod) {
@@ -315,32 +315,32 @@ func terminating(d time.Duration) func(*model.Pod) {
 	return func(p *model.Pod) { p.Deleting = ago(d) }
 }
 
-func (w *site) budget(ns, name, selector string, allowed int32) *site {
-	s, err := labels.Parse(selector)
+func (s *site) budget(ns, name, selector string, allowed int32) *site {
+	selects, err := labels.Parse(selector)
 	if err != nil {
-		w.t.Fatal(err)
+		s.t.Fatal(err)
 	}
-	w.c.Workload.Budgets = append(w.c.Workload.Budgets, model.Budget{
-		Meta: model.Meta{Kind: "PodDisruptionBudget", Namespace: ns, Name: name}, Selector: s,
+	s.c.Workload.Budgets = append(s.c.Workload.Budgets, model.Budget{
+		Meta: model.Meta{Kind: "PodDisruptionBudget", Namespace: ns, Name: name}, Selector: selects,
 		DisruptionsAllowed: allowed, CurrentHealthy: 1, DesiredHealthy: 1, ExpectedPods: 1,
 	})
-	return w
+	return s
 }
 
-func (w *site) rule(name, behavior, podLabels, namespace string, made time.Time) *site {
+func (s *site) rule(name, behavior, podLabels, namespace string, made time.Time) *site {
 	r := &model.DrainRule{Meta: model.Meta{Kind: "MachineDrainRule", Namespace: "team-a", Name: name, Created: made}, Behavior: behavior}
 	if podLabels != "" || namespace != "" {
 		var e model.PodSelector
 		if podLabels != "" {
-			e.Pod = labels.SelectorFromSet(mustSet(w.t, podLabels))
+			e.Pod = labels.SelectorFromSet(mustSet(s.t, podLabels))
 		}
 		if namespace != "" {
 			e.Namespace = labels.SelectorFromSet(labels.Set{"kubernetes.io/metadata.name": namespace})
 		}
 		r.Pods = []model.PodSelector{e}
 	}
-	w.c.DrainRules = append(w.c.DrainRules, r)
-	return w
+	s.c.DrainRules = append(s.c.DrainRules, r)
+	return s
 }
 
 func mustSet(t *testing.T, s string) labels.Set {
@@ -351,23 +351,23 @@ func mustSet(t *testing.T, s string) labels.Set {
 	return set
 }
 
-func (w *site) node(status string) *site {
-	w.c.Workload.Nodes[0].Conditions[0].Status = status
-	return w
+func (s *site) node(status string) *site {
+	s.c.Workload.Nodes[0].Conditions[0].Status = status
+	return s
 }
 
-func (w *site) do(f func(w *site)) *site {
-	f(w)
-	return w
+func (s *site) do(f func(s *site)) *site {
+	f(s)
+	return s
 }
 
-func (w *site) worker() *site {
-	w.m.ControlPlane, w.m.Deployment = false, "web-md-0"
-	return w
+func (s *site) worker() *site {
+	s.m.ControlPlane, s.m.Deployment = false, "web-md-0"
+	return s
 }
 
-func (w *site) judge() map[string]*model.Finding {
-	findings, _ := Judge(w.c, w.sn, w.at)
+func (s *site) judge() map[string]*model.Finding {
+	findings, _ := Judge(s.c, s.sn, s.at)
 	out := map[string]*model.Finding{}
 	for i := range findings {
 		out[findings[i].Signature] = &findings[i]
@@ -461,6 +461,18 @@ func wellFormed(t *testing.T, f *model.Finding) {
 		}
 		if strings.ContainsAny(c.Detail, "\n\x1b") {
 			t.Errorf("check %s is more than a line: %q", c.Name, c.Detail)
+		}
+	}
+	if f.Place.Kind == "" || f.Place.Supervisor != f.Subjects[0].Place.Supervisor {
+		t.Errorf("%s says not where it is: %+v", f.Signature, f.Place)
+	}
+	for _, s := range f.Subjects {
+		want := model.PlaceSupervisor
+		if s.Kind == "Node" || s.Kind == "Pod" {
+			want = model.PlaceCluster
+		}
+		if s.Place.Kind != want || s.Place.Supervisor != "prod" || want == model.PlaceCluster && !s.Place.Is(f.Cluster) {
+			t.Errorf("%s lives in %+v", s, s.Place)
 		}
 	}
 	if s, _ := ByID(f.Signature); reflect.TypeOf(f.Facts) != reflect.TypeOf(s.Facts()) {

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"vksmedic/model"
+	"vksmedic/model/lifecycle"
 	"vksmedic/model/text"
 )
 
@@ -81,7 +82,7 @@ func (n *nodeView) checkHealthCheck() model.Check {
 		if o := n.m.Conditions.Get("OwnerRemediated"); o != nil && o.Status == "False" {
 			c.Source, c.Seen = "Machine "+n.m.Namespace+"/"+n.m.Name+", condition OwnerRemediated", n.v.seen("machines")
 			c.Verdict, c.Detail = model.Yes, strings.TrimSpace(text.Clean(o.Reason)+": "+text.Limit(text.Clean(o.Message), 300))
-			if _, refused := refusal(o); refused {
+			if _, refused := lifecycle.Refusal(o); refused {
 				c.Verdict = model.No
 			}
 			return c

@@ -18,10 +18,19 @@ import (
 
 // source finds how a Supervisor resource was read for this cluster's namespace.
 func (v *view) source(resource string) *model.Source {
-	if s := v.sn.Source("supervisor/" + resource + "@" + v.c.Ref.Namespace); s != nil {
+	s, known := v.sources[resource]
+	if known {
 		return s
 	}
-	return v.sn.Source("supervisor/" + resource)
+	s = v.sn.Source(model.SupervisorSource(resource, v.c.Ref.Namespace))
+	if s == nil {
+		s = v.sn.Source(model.SupervisorSource(resource, ""))
+	}
+	if v.sources == nil {
+		v.sources = map[string]*model.Source{}
+	}
+	v.sources[resource] = s
+	return s
 }
 
 // seen is when a Supervisor resource was last known to be up to date.
@@ -112,18 +121,28 @@ func (v *view) checkPaused(m *model.Machine) model.Check {
 	return c
 }
 
-// References to the subjects of a finding.
+// References to the subjects of a finding: each says whether its object lives on the Supervisor or
+// inside the workload cluster.
 
-func machineRef(m *model.Machine) model.ObjectRef {
-	r := m.Ref()
-	if r.Kind == "" {
-		r.Kind = "Machine"
-	}
-	return r
+// onSupervisor refers to an object of the Supervisor.
+func (v *view) onSupervisor(kind, namespace, name string) model.ObjectRef {
+	return model.ObjectRef{Kind: kind, Namespace: namespace, Name: name, Place: v.sn.Supervisor.Place()}
 }
 
-func podRef(namespace, name string) model.ObjectRef {
-	return model.ObjectRef{Kind: "Pod", Namespace: namespace, Name: name}
+// inCluster refers to an object inside the workload cluster; one without a namespace, where that
+// is empty.
+func (v *view) inCluster(kind, namespace, name string) model.ObjectRef {
+	return model.ObjectRef{Kind: kind, Namespace: namespace, Name: name, Place: v.sn.Supervisor.Workload(v.c.Ref)}
+}
+
+func (v *view) machineRef(m *model.Machine) model.ObjectRef {
+	return v.onSupervisor("Machine", m.Namespace, m.Name)
+}
+
+func (v *view) nodeRef(name string) model.ObjectRef { return v.inCluster("Node", "", name) }
+
+func (v *view) podRef(namespace, name string) model.ObjectRef {
+	return v.inCluster("Pod", namespace, name)
 }
 
 // Words.

@@ -63,7 +63,10 @@ func (v *view) judge(s *Signature) []model.Finding {
 	out := s.find(v)
 	for i := range out {
 		f := &out[i]
-		f.Signature, f.KB, f.Cluster = s.ID, s.KB, v.c.Ref
+		f.Signature, f.KB, f.Cluster, f.Place = s.ID, s.KB, v.c.Ref, v.sn.Supervisor.Workload(v.c.Ref)
+		if s.General {
+			f.Place = v.sn.Supervisor.Place()
+		}
 		cleanTexts(f)
 		if s.ExplainsNode == nil || !s.ExplainsNode(f) {
 			continue
@@ -98,6 +101,7 @@ type view struct {
 	// review is the earliest moment at which time alone changes a judgement.
 	review time.Time
 
+	sources    map[string]*model.Source // of the Supervisor, by resource, as they were asked for.
 	drains     []*draining
 	drainsRead bool
 

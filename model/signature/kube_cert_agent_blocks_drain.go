@@ -81,10 +81,10 @@ func (x *draining) agentFinding() (model.Finding, bool) {
 	}
 	f := model.Finding{
 		Confidence: confidence, Severity: model.Critical, Subjects: x.subjects(), Short: "agent blocks drain",
-		Article: KubeCertAgentBlocksDrain, Since: x.since(), Evidence: checks, Facts: facts,
+		Since: x.since(), Evidence: checks, Facts: facts,
 	}
 	for _, a := range x.agents {
-		f.Subjects = append(f.Subjects, podRef(a.Namespace, a.Name))
+		f.Subjects = append(f.Subjects, x.v.podRef(a.Namespace, a.Name))
 	}
 	f.Summary = x.agentSummary(facts, confidence, pass)
 	f.Advice = x.agentAdvice(pass)

@@ -167,8 +167,8 @@ func TestKubeCertAgentBlocksDrain(t *testing.T) {
 				}
 			}
 			wellFormed(t, f)
-			if f.Subjects[0] != (model.ObjectRef{Kind: "Machine", Namespace: "team-a", Name: "web-cp-old"}) || f.KB != "410900" || f.Article != KubeCertAgentBlocksDrain {
-				t.Errorf("subjects %v, KB %q, article %q", f.Subjects, f.KB, f.Article)
+			if f.Subjects[0] != (model.ObjectRef{Kind: "Machine", Namespace: "team-a", Name: "web-cp-old", Place: model.OnSupervisor("prod")}) || f.KB != "410900" {
+				t.Errorf("subjects %v, KB %q", f.Subjects, f.KB)
 			}
 		})
 	}

@@ -75,7 +75,7 @@ func (v *view) stalledFinding(m *model.Machine) (model.Finding, bool) {
 	facts := &DeletionFacts{Machine: m.Name, Node: m.NodeName, Stage: d.Stage, Begun: d.Begun, WaitsFor: waitsFor}
 	f := model.Finding{
 		Confidence: confidence, Severity: model.Warning,
-		Subjects: []model.ObjectRef{machineRef(m)}, Short: "deletion stalled", Since: d.Begun, Evidence: checks, Facts: facts,
+		Subjects: []model.ObjectRef{v.machineRef(m)}, Short: "deletion stalled", Since: d.Begun, Evidence: checks, Facts: facts,
 	}
 	if refusal.Verdict == model.No {
 		facts.Refusal = refusal.Detail

@@ -72,7 +72,7 @@ func (v *view) unhealthyFinding(m *model.Machine) (model.Finding, bool) {
 	facts := &MachineFacts{Machine: m.Name, Phase: m.Phase, WaitsFor: waits.Detail}
 	f := model.Finding{
 		Confidence: confidence, Severity: model.Warning,
-		Subjects: []model.ObjectRef{machineRef(m)}, Since: m.Created, Evidence: checks, Facts: facts,
+		Subjects: []model.ObjectRef{v.machineRef(m)}, Since: m.Created, Evidence: checks, Facts: facts,
 		Short: "Machine " + text.Clean(m.Phase), Summary: text.Clean(m.Name + " is " + m.Phase + ": " + text.Limit(wrong.Detail, 300)),
 	}
 	if m.ControlPlane {
@@ -89,7 +89,7 @@ func (v *view) unhealthyFinding(m *model.Machine) (model.Finding, bool) {
 		facts.NodeGone = n.name
 		f.Short, f.Since = "Node gone", n.since
 		f.Summary = text.Clean("the Node " + n.name + " was deleted while its Machine lives on")
-		f.Subjects = append(f.Subjects, model.ObjectRef{Kind: "Node", Name: n.name})
+		f.Subjects = append(f.Subjects, v.nodeRef(n.name))
 		f.Advice = append(f.Advice, "Find out who deleted the Node (its events; the cloud provider does when it cannot find the VM, or cannot log in to vCenter). If the VM lives, its kubelet registers again once it is restarted.")
 		if v.young(f.Since) {
 			f.Severity = model.Info
@@ -98,7 +98,7 @@ func (v *view) unhealthyFinding(m *model.Machine) (model.Finding, bool) {
 		f.Advice = append(f.Advice, "Look at what it waits for: "+waits.Detail+".")
 	}
 	if m.ControlPlane {
-		f.Advice = append(f.Advice, "Quorum: "+v.quorum().words()+".")
+		f.Advice = append(f.Advice, "Quorum: "+v.quorum().Words()+".")
 	}
 	if why := v.pausedAnywhere(m); why != "" {
 		f.Advice = append([]string{why + ": nothing goes on until it is resumed."}, f.Advice...)
@@ -209,7 +209,7 @@ func (v *view) checkRemediated(m *model.Machine) model.Check {
 		return c
 	}
 	c.Verdict, c.Detail = model.Yes, text.Clean(o.Reason+": "+text.Limit(o.Message, 300))
-	if _, refused := refusal(o); refused || m.SkipRemediate {
+	if _, refused := lifecycle.Refusal(o); refused || m.SkipRemediate {
 		c.Verdict = model.No
 	}
 	return c

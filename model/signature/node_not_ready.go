@@ -197,7 +197,7 @@ func (v *view) notReadyAdvice(group []*nodeView, facts *NodeFacts, waiting bool)
 	}
 	for _, n := range group {
 		if n.controlPlane() {
-			return append(out, "Quorum: "+v.quorum().words()+".")
+			return append(out, "Quorum: "+v.quorum().Words()+".")
 		}
 	}
 	return out

@@ -244,9 +244,9 @@ func (n *nodeView) severity() model.Severity {
 func (n *nodeView) subjects() []model.ObjectRef {
 	var out []model.ObjectRef
 	if n.m != nil {
-		out = append(out, machineRef(n.m))
+		out = append(out, n.v.machineRef(n.m))
 	}
-	return append(out, model.ObjectRef{Kind: "Node", Name: n.name})
+	return append(out, n.v.nodeRef(n.name))
 }
 
 // address is where the node can be reached: its own, its Machine's or its VM's.

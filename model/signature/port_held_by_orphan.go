@@ -101,9 +101,9 @@ func (x *orphanView) finding() (model.Finding, bool) {
 			facts.Machine = x.node.m.Name
 		}
 	} else {
-		f.Subjects = []model.ObjectRef{{Kind: "Node", Name: x.pod.Node}}
+		f.Subjects = []model.ObjectRef{x.v.nodeRef(x.pod.Node)}
 	}
-	f.Subjects = append([]model.ObjectRef{podRef(x.pod.Namespace, x.pod.Name)}, f.Subjects...)
+	f.Subjects = append([]model.ObjectRef{x.v.podRef(x.pod.Namespace, x.pod.Name)}, f.Subjects...)
 	switch {
 	case x.v.young(f.Since):
 		f.Severity = model.Info
@@ -333,7 +333,7 @@ func (x *orphanView) advice(f *OrphanFacts) []string {
 		out = []string{"Read the log first: " + x.settle() + "."}
 	}
 	if x.comp.Static {
-		out = append(out, "Quorum: "+x.v.quorum().words()+". Work on one control plane node at a time.")
+		out = append(out, "Quorum: "+x.v.quorum().Words()+". Work on one control plane node at a time.")
 	}
 	return out
 }

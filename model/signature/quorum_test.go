@@ -29,8 +29,8 @@ func TestQuorumCounts(t *testing.T) {
 		s := newSite(t)
 		c.change(s)
 		q := (&view{c: s.c, sn: s.sn, now: now, explained: map[*nodeView]bool{}}).quorum()
-		if q.words() != c.words || q.spares() != c.spares {
-			t.Errorf("%s: %q %s", name, q.words(), q.spares())
+		if q.Words() != c.words || q.Spares() != c.spares {
+			t.Errorf("%s: %q %s", name, q.Words(), q.Spares())
 		}
 	}
 }

@@ -53,7 +53,7 @@ func findQuorumBlocks(v *view) []model.Finding {
 		}
 		for _, conds := range []model.Conditions{m.Conditions.New, m.Conditions.Old} {
 			c := conds.Get("OwnerRemediated")
-			if meaning, ok := refusal(c); ok {
+			if meaning, ok := lifecycle.Refusal(c); ok {
 				list = append(list, refused{m, c, meaning})
 				break
 			}
@@ -75,15 +75,15 @@ func findQuorumBlocks(v *view) []model.Finding {
 		Short: "remediation refused", Evidence: checks, Since: oldest(list),
 	}
 	facts := &QuorumFacts{Lost: checks[1].Verdict.Not()}
-	facts.Members, facts.Needed, facts.Alive, facts.Counted = q.numbers()
+	facts.Members, facts.Needed, facts.Alive, facts.Counted = q.Numbers()
 	for _, r := range list {
-		f.Subjects = append(f.Subjects, machineRef(r.m))
+		f.Subjects = append(f.Subjects, v.machineRef(r.m))
 		facts.Refused = append(facts.Refused, r.m.Name)
 	}
 	f.Facts = facts
 	f.Summary = text.Clean("Cluster API will not replace " + text.List(facts.Refused, 3) + ": " + list[0].meaning)
 	if facts.Counted {
-		f.Summary += "; " + q.words()
+		f.Summary += "; " + q.Words()
 	}
 	f.Advice = []string{
 		"Mend the nodes that are down; Cluster API goes on by itself once enough members are healthy.",
@@ -125,9 +125,9 @@ func (v *view) checkRefused(list []refused) model.Check {
 }
 
 // checkQuorumHeld tells the refusal from a quorum that is really lost.
-func (v *view) checkQuorumHeld(q quorum) model.Check {
-	c := model.Check{Name: "quorum-held", Title: "etcd still has its quorum", Weight: model.Supporting, Detail: q.words(), Source: "control plane Machines and their nodes", Seen: v.seen("machines")}
-	_, needed, healthy, ok := q.numbers()
+func (v *view) checkQuorumHeld(q lifecycle.Quorum) model.Check {
+	c := model.Check{Name: "quorum-held", Title: "etcd still has its quorum", Weight: model.Supporting, Detail: q.Words(), Source: "control plane Machines and their nodes", Seen: v.seen("machines")}
+	_, needed, healthy, ok := q.Numbers()
 	switch {
 	case !ok:
 		c.Verdict, c.Settle = model.Unknown, "etcdctl endpoint status --cluster, on a control plane node"
@@ -140,16 +140,16 @@ func (v *view) checkQuorumHeld(q quorum) model.Check {
 }
 
 // checkMembers is one line for each member.
-func (v *view) checkMembers(q quorum) []model.Check {
+func (v *view) checkMembers(q lifecycle.Quorum) []model.Check {
 	var out []model.Check
-	for _, m := range q.members {
-		c := model.Check{Name: "member-healthy/" + text.Clean(m.machine.Name), Title: text.Clean(m.machine.Name) + " is healthy", Weight: model.Supporting, Verdict: m.healthy, Detail: m.why,
-			Source: "Machine " + m.machine.Namespace + "/" + m.machine.Name + " and its node", Seen: v.seen("machines")}
-		if h := m.machine.Conditions.Get("NodeHealthy"); m.healthy == model.No && h != nil && h.Status == "True" {
+	for _, m := range q.Members {
+		c := model.Check{Name: "member-healthy/" + text.Clean(m.Machine.Name), Title: text.Clean(m.Machine.Name) + " is healthy", Weight: model.Supporting, Verdict: m.Healthy, Detail: m.Why,
+			Source: "Machine " + m.Machine.Namespace + "/" + m.Machine.Name + " and its node", Seen: v.seen("machines")}
+		if h := m.Machine.Conditions.Get("NodeHealthy"); m.Healthy == model.No && h != nil && h.Status == "True" {
 			c.Detail += "; its Machine still says NodeHealthy"
 		}
-		if m.healthy == model.Unknown {
-			c.Settle = "kubectl get node " + m.machine.NodeName + ", in the workload cluster"
+		if m.Healthy == model.Unknown {
+			c.Settle = "kubectl get node " + m.Machine.NodeName + ", in the workload cluster"
 		}
 		out = append(out, c)
 	}

@@ -180,9 +180,19 @@ func TestTurns(t *testing.T) {
 }
 
 func TestRequires(t *testing.T) {
-	want := []string{"endpoints", "machinedrainrules", "machines", "virtualmachines", "virtualmachineservices"}
-	if got := Requires(); !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
+	got := Requires()
+	if !slices.IsSorted(got) || len(slices.Compact(slices.Clone(got))) != len(got) {
+		t.Errorf("not sorted, or something twice: %v", got)
+	}
+	for _, s := range All() {
+		for _, r := range s.Needs {
+			if !s.General && !slices.Contains(got, r) {
+				t.Errorf("%s needs %s, and it is not required: %v", s.ID, r, got)
+			}
+		}
+	}
+	if slices.Contains(got, "clusterroles") || !slices.Contains(got, "machinedrainrules") {
+		t.Errorf("%v", got)
 	}
 	if !General(EndpointsPrivilegeMissing) || General(VMGone) || General("none") {
 		t.Error("which are of the Supervisor as a whole")

@@ -1,8 +1,9 @@
 package signature
 
 import (
-	"strconv"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/version"
 
 	"vksmedic/model"
 	"vksmedic/model/text"
@@ -10,26 +11,19 @@ import (
 
 // atLeast says whether a version such as 3.6.1+v1.35 is 3.minor or later; ok is false where it
 // cannot be read.
-func atLeast(version string, minor int) (yes, ok bool) {
-	const major = 3
-	v := strings.TrimPrefix(version, "v")
-	a, rest, _ := strings.Cut(v, ".")
-	b, _, _ := strings.Cut(rest, ".")
-	b, _, _ = strings.Cut(b, "+")
-	b, _, _ = strings.Cut(b, "-")
-	x, errX := strconv.Atoi(a)
-	y, errY := strconv.Atoi(b)
-	if errX != nil || errY != nil {
+func atLeast(release string, minor uint) (yes, ok bool) {
+	v, err := version.ParseGeneric(release)
+	if err != nil {
 		return false, false
 	}
-	return x > major || x == major && y >= minor, true
+	return v.AtLeast(version.MajorMinor(3, minor)), true
 }
 
 // checkVKS is the article's "VKS 3.3 and later". It decides nothing: the version is not
 // always to be had, and the cause is the same elsewhere.
 func (v *view) checkVKS() model.Check {
 	c := model.Check{Name: "vks-version", Title: "VKS 3.3 or later", Weight: model.Supporting, Source: "VKS version", Verdict: model.Unknown}
-	if s := v.sn.Source("supervisor/vks"); s != nil {
+	if s := v.sn.Source(model.SourceVKS); s != nil {
 		c.Seen = s.Seen
 	}
 	sup := &v.sn.Supervisor

@@ -97,7 +97,7 @@ func (n *nodeView) goneFinding() (model.Finding, bool) {
 	}
 	if n.m.ControlPlane {
 		q := v.quorum()
-		facts.QuorumRisk, facts.Quorum = q.spares() != model.Yes, q.words()
+		facts.QuorumRisk, facts.Quorum = q.Spares() != model.Yes, q.Words()
 	}
 	f := model.Finding{
 		Confidence: confidence, Severity: n.severity(), Subjects: n.subjects(), Short: "VM may be gone",
@@ -105,7 +105,7 @@ func (n *nodeView) goneFinding() (model.Finding, bool) {
 		Summary: text.Clean("node " + n.name + " is silent, and its VM may be gone: the Supervisor still shows it running"),
 	}
 	if vm != nil {
-		f.Subjects = append(f.Subjects, model.ObjectRef{Kind: "VirtualMachine", Namespace: vm.Namespace, Name: vm.Name})
+		f.Subjects = append(f.Subjects, v.onSupervisor("VirtualMachine", vm.Namespace, vm.Name))
 	}
 	if confidence == model.Confirmed {
 		f.Short = "VM gone"
@@ -272,7 +272,7 @@ func (n *nodeView) checkQuorumAllows() model.Check {
 		return c
 	}
 	q := n.v.quorum()
-	c.Verdict, c.Detail = q.spares(), q.words()
+	c.Verdict, c.Detail = q.Spares(), q.Words()
 	if c.Verdict == model.Unknown {
 		c.Settle = "etcdctl endpoint status --cluster, on a healthy control plane node"
 	}

@@ -129,7 +129,7 @@ func TestOddCharacters(t *testing.T) {
 			"spec":     map[string]any{"clusterName": "web", "x": odd()},
 			"status":   map[string]any{"failureMessage": odd()},
 		}
-		l.take(model.ClusterRef{}, machine)
+		l.take(model.OnSupervisor("prod"), machine)
 		o := WriteOptions{}
 		if redacted {
 			o.Redactor = NewRedactor()
@@ -143,7 +143,7 @@ func TestOddCharacters(t *testing.T) {
 		if err != nil || len(d.Objects) != 1 {
 			t.Fatalf("%v: %+v", err, d.Sources)
 		}
-		u, err := d.object(model.ClusterRef{}, d.Objects[0].GetMeta().Ref())
+		u, err := d.object(d.Objects[0].GetMeta().Ref())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +173,7 @@ func TestDeepObjects(t *testing.T) {
 			if name == "deep" {
 				u["spec"].(map[string]any)["x"] = deep(n)
 			}
-			l.take(model.ClusterRef{}, u)
+			l.take(model.OnSupervisor("prod"), u)
 		}
 		var b bytes.Buffer
 		s, err := Write(t.Context(), &b, l.store.Snapshot(threeAM), l.rec, WriteOptions{})

@@ -64,7 +64,7 @@ func troubles(d *Dump) map[string]string {
 	out := map[string]string{}
 	for _, s := range d.Sources {
 		if s.State == model.SourceNotUnderstood {
-			out[s.Name] = s.Detail
+			out[string(s.Name)] = s.Detail
 		}
 	}
 	return out
@@ -447,16 +447,16 @@ func TestOpenAnObjectOfTheDump(t *testing.T) {
 	d := stdin(t, machineYAML+"---\n"+strings.Replace(podYAML, "  creation", "  managedFields: [{manager: kubelet}]\n  creation", 1)+
 		"---\nkind: Event\napiVersion: v1\nmetadata: {name: e, namespace: app}\ninvolvedObject: {kind: Pod, namespace: app, name: a-0}\nreason: Killing\nmessage: stopping container\nlastTimestamp: \"2026-08-01T11:30:00Z\"\n")
 	ref := model.ObjectRef{Kind: "Pod", Namespace: "app", Name: "a-0"}
-	y, err := d.YAML(ctx, model.ClusterRef{}, ref)
+	y, err := d.YAML(ctx, ref)
 	if err != nil || !strings.Contains(y, "nodeName: web-cp-1") || strings.Contains(y, "managedFields") {
 		t.Errorf("YAML %q, %v", y, err)
 	}
-	words, err := d.Describe(ctx, model.ClusterRef{}, ref)
+	words, err := d.Describe(ctx, ref)
 	if err != nil || !strings.Contains(words, "stopping container") {
 		t.Errorf("Describe %q, %v", words, err)
 	}
-	for _, open := range []func(context.Context, model.ClusterRef, model.ObjectRef) (string, error){d.YAML, d.Describe} {
-		if _, err := open(ctx, model.ClusterRef{}, model.ObjectRef{Kind: "Secret", Name: "web-ssh"}); !errors.Is(err, ErrNotInDump) {
+	for _, open := range []func(context.Context, model.ObjectRef) (string, error){d.YAML, d.Describe} {
+		if _, err := open(ctx, model.ObjectRef{Kind: "Secret", Name: "web-ssh"}); !errors.Is(err, ErrNotInDump) {
 			t.Errorf("got %v", err)
 		}
 	}

@@ -32,7 +32,7 @@ type Dump struct {
 	// anyLost says that something which may be an object could not be read, listed or not.
 	anyLost bool
 	taken   taken
-	places  []model.ClusterRef // alongside Objects: whose an object of a workload cluster is, where the path says so.
+	places  []model.Place // alongside Objects: the cluster that an object is in, where the path says so; else no place.
 	index   map[key]int
 	whole   []place // alongside Objects, on the shelf, for a person who opens one.
 	shelf   shelf
@@ -42,7 +42,7 @@ type Dump struct {
 // and the node count where there are any.
 type key struct {
 	kind, namespace, name, uid, node string
-	place                            model.ClusterRef
+	place                            model.Place
 }
 
 func newDump(path string) *Dump {
@@ -65,7 +65,7 @@ func (d *Dump) notUnderstood(file, why string) {
 		return
 	}
 	d.Sources = append(d.Sources, model.Source{
-		Name: sourceName(file), State: model.SourceNotUnderstood, Detail: text.Limit(text.Clean(why), 400),
+		Name: model.FileSource(text.Clean(file)), State: model.SourceNotUnderstood, Detail: text.Limit(text.Clean(why), 400),
 	})
 }
 
@@ -81,7 +81,7 @@ func (d *Dump) add(file string, u map[string]any, raw []byte, o model.Object) {
 		k.uid = m.UID
 	}
 	if loose(o) {
-		k.place, _ = clusterOfPath(file)
+		k.place = placeOfPath(file)
 	}
 	if i, ok := d.index[k]; ok {
 		d.Objects[i], d.whole[i] = o, d.keep(u, raw)
@@ -112,7 +112,7 @@ func (d *Dump) done(ctx context.Context) (*Dump, error) {
 		d.NewestTime = d.taken.index.At
 	}
 	d.more()
-	s := model.Source{Name: dumpSource, State: model.SourceOK, Seen: d.NewestTime}
+	s := model.Source{Name: model.SourceDump, State: model.SourceOK, Seen: d.NewestTime}
 	if len(d.Objects) == 0 {
 		s.Detail = "no object in it is one that is looked at"
 		s.Lost = d.understood == 0 && d.taken.index == nil
@@ -127,18 +127,15 @@ func (d *Dump) done(ctx context.Context) (*Dump, error) {
 func (d *Dump) more() {
 	if d.left > 0 {
 		d.Sources = append(d.Sources, model.Source{
-			Name: sourceName(d.Path), State: model.SourceNotUnderstood, Lost: true, Detail: fmt.Sprintf("has more than %d objects; %d were left out", objectsLimit, d.left),
+			Name: model.FileSource(text.Clean(d.Path)), State: model.SourceNotUnderstood, Lost: true, Detail: fmt.Sprintf("has more than %d objects; %d were left out", objectsLimit, d.left),
 		})
 	}
 	if d.unlisted > 0 {
 		d.Sources = append(d.Sources, model.Source{
-			Name: sourceName("…"), State: model.SourceNotUnderstood, Lost: d.anyLost, Detail: text.Plural(d.unlisted, "further file") + " that were not understood",
+			Name: model.FileSource("…"), State: model.SourceNotUnderstood, Lost: d.anyLost, Detail: text.Plural(d.unlisted, "further file") + " that were not understood",
 		})
 	}
 }
-
-// dumpSource is the source that stands for all of a dump.
-const dumpSource = "dump"
 
 // Store puts the dump's objects into a store.
 func (d *Dump) Store(judge model.Judge) *model.Store {
@@ -177,9 +174,9 @@ func (d *Dump) Snapshot(judge model.Judge, asOf time.Time) *model.Snapshot {
 var ErrNotInDump = errors.New("the dump does not hold it")
 
 // object returns a whole object.
-func (d *Dump) object(in model.ClusterRef, ref model.ObjectRef) (map[string]any, error) {
+func (d *Dump) object(ref model.ObjectRef) (map[string]any, error) {
 	for i, o := range d.Objects {
-		if o.GetMeta().Ref() != ref || d.places[i] != (model.ClusterRef{}) && d.places[i] != in {
+		if o.GetMeta().Ref().In(ref.Place) != ref || d.places[i].Kind == model.PlaceCluster && !ref.Place.Is(d.places[i].Cluster) {
 			continue
 		}
 		u, err := d.shelf.get(d.whole[i])
@@ -191,13 +188,13 @@ func (d *Dump) object(in model.ClusterRef, ref model.ObjectRef) (map[string]any,
 	return nil, fmt.Errorf("cannot show %s: %w", ref, ErrNotInDump)
 }
 
-// YAML is an object of the dump as YAML, without managedFields; in is the workload cluster that it is
-// in, which only a capture tells apart.
-func (d *Dump) YAML(ctx context.Context, in model.ClusterRef, ref model.ObjectRef) (string, error) {
+// YAML is an object of the dump as YAML, without managedFields. The place of the reference counts
+// only in a capture, which tells workload clusters apart.
+func (d *Dump) YAML(ctx context.Context, ref model.ObjectRef) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", fmt.Errorf("cannot show %s: %w", ref, err)
 	}
-	u, err := d.object(in, ref)
+	u, err := d.object(ref)
 	if err != nil {
 		return "", err
 	}
@@ -208,13 +205,13 @@ func (d *Dump) YAML(ctx context.Context, in model.ClusterRef, ref model.ObjectRe
 	return out, nil
 }
 
-// Describe is an object of the dump in words, with the events about it that the dump holds; in is as
-// for YAML.
-func (d *Dump) Describe(ctx context.Context, in model.ClusterRef, ref model.ObjectRef) (string, error) {
+// Describe is an object of the dump in words, with the events about it that the dump holds; the
+// place counts as for YAML.
+func (d *Dump) Describe(ctx context.Context, ref model.ObjectRef) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", fmt.Errorf("cannot show %s: %w", ref, err)
 	}
-	u, err := d.object(in, ref)
+	u, err := d.object(ref)
 	if err != nil {
 		return "", err
 	}

@@ -55,7 +55,7 @@ type supervisorDoc struct {
 }
 
 type sourceDoc struct {
-	Name   string            `json:"name"`
+	Name   model.SourceName  `json:"name"`
 	State  model.SourceState `json:"state"`
 	Seen   time.Time         `json:"seen,omitzero"`
 	Live   bool              `json:"live,omitempty"`

@@ -43,7 +43,7 @@ func largeCapture(t testing.TB, clusters, machines int) string {
 	}
 	for i := range clusters {
 		ref := model.ClusterRef{Namespace: fmt.Sprintf("team-%03d", i/5), Name: fmt.Sprintf("c-%03d", i)}
-		named := func(in model.ClusterRef, kind, machine string) {
+		named := func(in model.Place, kind, machine string) {
 			doc := strings.NewReplacer("NAMESPACE", ref.Namespace, "CLUSTER", ref.Name, "MACHINE", machine).Replace(forms[kind])
 			var u map[string]any
 			if err := json.Unmarshal([]byte(doc), &u); err != nil {
@@ -51,15 +51,15 @@ func largeCapture(t testing.TB, clusters, machines int) string {
 			}
 			l.take(in, u)
 		}
-		named(model.ClusterRef{}, "cluster", "")
-		named(model.ClusterRef{}, "kubeadmcontrolplane", "")
-		named(model.ClusterRef{}, "machinedeployment", "")
+		named(model.OnSupervisor("prod"), "cluster", "")
+		named(model.OnSupervisor("prod"), "kubeadmcontrolplane", "")
+		named(model.OnSupervisor("prod"), "machinedeployment", "")
 		for j := range machines {
 			m := fmt.Sprintf("%s-%05d", ref.Name, j)
-			named(model.ClusterRef{}, "machine", m)
-			named(model.ClusterRef{}, "vspheremachine", m)
-			named(model.ClusterRef{}, "virtualmachine", m)
-			named(ref, "node", m)
+			named(model.OnSupervisor("prod"), "machine", m)
+			named(model.OnSupervisor("prod"), "vspheremachine", m)
+			named(model.OnSupervisor("prod"), "virtualmachine", m)
+			named(model.InCluster("prod", ref), "node", m)
 		}
 	}
 	l.store.SetSource(model.Source{Name: "supervisor/virtualmachines", State: model.SourceOK, Seen: threeAM, Live: true})

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"vksmedic/model"
+	"vksmedic/probes/object"
 )
 
 // Where things stand in a capture:
@@ -26,10 +27,10 @@ const (
 )
 
 // pathOf is where an object stands, without its ending. The names have been redacted.
-func pathOf(in model.ClusterRef, kind, namespace, name string) string {
+func pathOf(in model.Place, kind, namespace, name string) string {
 	parts := []string{topFolder, "supervisor"}
-	if in != (model.ClusterRef{}) {
-		parts = []string{topFolder, workloadFolder, segment(in.Namespace), segment(in.Name)}
+	if in.Kind == model.PlaceCluster {
+		parts = []string{topFolder, workloadFolder, segment(in.Cluster.Namespace), segment(in.Cluster.Name)}
 	}
 	if namespace == "" {
 		parts = append(parts, "cluster-scoped")
@@ -61,23 +62,31 @@ func segment(s string) string {
 	return b.String()
 }
 
-// clusterOfPath is the workload cluster that a file of a capture belongs to.
-func clusterOfPath(file string) (model.ClusterRef, bool) {
+// placeOfPath is where the objects in a file of a capture live: in a workload cluster, or no place
+// where the path does not say.
+func placeOfPath(file string) model.Place {
 	parts := strings.Split(strings.ReplaceAll(file, "\\", "/"), "/")
 	i := slices.Index(parts, workloadFolder)
 	if i < 0 || len(parts) < i+4 {
-		return model.ClusterRef{}, false
+		return model.Place{}
 	}
 	ns, err := url.PathUnescape(parts[i+1])
 	if err != nil {
-		return model.ClusterRef{}, false
+		return model.Place{}
 	}
 	name, err := url.PathUnescape(parts[i+2])
-	return model.ClusterRef{Namespace: ns, Name: name}, err == nil
+	if err != nil {
+		return model.Place{}
+	}
+	return model.InCluster("", model.ClusterRef{Namespace: ns, Name: name})
 }
 
-// resourceOf is the plural of a kind, as kubectl calls it.
+// resourceOf is the plural of a kind; of one that another infrastructure provider has, as kubectl
+// would make it.
 func resourceOf(kind string) string {
+	if k, ok := object.Named(kind); ok {
+		return k.Resource
+	}
 	k := strings.ToLower(kind)
 	switch {
 	case strings.HasSuffix(k, "s"):

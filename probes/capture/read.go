@@ -372,6 +372,3 @@ func (b *bounded) Read(p []byte) (int, error) {
 	b.count(n)
 	return n, err //nolint:wrapcheck // io.EOF has to stay what it is.
 }
-
-// sourceName is how a file is called among the sources.
-func sourceName(file string) string { return "file/" + text.Clean(file) }

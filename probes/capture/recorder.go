@@ -27,9 +27,10 @@ type Recorder struct {
 	hide   hide
 }
 
-// recorded is one version of one object of one cluster; of the Supervisor where in is zero.
+// recorded is one version of one object in one place, of which the Supervisor's name is left out: a
+// recorder is of one Supervisor.
 type recorded struct {
-	in                                 model.ClusterRef
+	in                                 model.Place
 	kind, namespace, name, uid, change string
 }
 
@@ -52,10 +53,10 @@ func NewRecorder(dir string) (*Recorder, error) {
 	return &Recorder{file: f, out: bufio.NewWriterSize(f, 256<<10), index: map[recorded]span{}}, nil
 }
 
-// Keep takes an object of a cluster, of the Supervisor where in is zero. It may be called from
+// Keep takes an object that lives on the Supervisor or in a workload cluster. It may be called from
 // several goroutines, and neither changes nor keeps the object. What goes wrong is told by
 // [Write].
-func (r *Recorder) Keep(in model.ClusterRef, u map[string]any) {
+func (r *Recorder) Keep(in model.Place, u map[string]any) {
 	row, err := object.Row(u)
 	if err != nil || !captured(u) {
 		return
@@ -100,7 +101,8 @@ func (r *Recorder) Close() error {
 	return nil
 }
 
-func keyOf(in model.ClusterRef, m *model.Meta) recorded {
+func keyOf(in model.Place, m *model.Meta) recorded {
+	in.Supervisor = ""
 	return recorded{in: in, kind: m.Kind, namespace: m.Namespace, name: m.Name, uid: m.UID, change: m.ResourceVersion}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"vksmedic/model"
+	"vksmedic/probes/object"
 )
 
 // The phrases and forms in which names of hosts and users stand in text.
@@ -21,8 +22,7 @@ var (
 
 // object says that a name is an object's, and stays.
 func (r *Redactor) object(kind, name string) {
-	switch kind {
-	case "Node", "Machine", "VirtualMachine", "VSphereMachine", "Cluster", "Pod":
+	if k, ok := object.Named(kind); ok && k.KeepsName {
 		r.objects[lower(name)] = true
 	}
 }

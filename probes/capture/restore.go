@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"vksmedic/model"
+	"vksmedic/probes/object"
 )
 
 // taken is what makes a dump a capture: the documents that are none of a cluster's objects.
@@ -54,11 +55,8 @@ func decode(u map[string]any, into any) error {
 
 // loose says whether an object is of a workload cluster.
 func loose(o model.Object) bool {
-	switch o.(type) {
-	case *model.Node, *model.Pod, *model.Budget, *model.VolumeAttachment, *model.Namespace:
-		return true
-	}
-	return false
+	k, ok := object.Named(o.GetMeta().Kind)
+	return ok && k.Place == model.PlaceCluster
 }
 
 // captured puts a capture into a store: everything comes to where it was, sources too, so that
@@ -70,7 +68,7 @@ func (d *Dump) captured(judge model.Judge) *model.Store {
 		s.SetSource(src.in())
 	}
 	for _, src := range d.Sources {
-		if src.Name != dumpSource {
+		if src.Name != model.SourceDump {
 			s.SetSource(src)
 		}
 	}
@@ -83,20 +81,11 @@ func (d *Dump) captured(judge model.Judge) *model.Store {
 			s.Put(o)
 			continue
 		}
-		w := workloads[d.places[i]]
+		w := workloads[d.places[i].Cluster]
 		if w == nil {
 			continue // Nothing says how it was read.
 		}
-		switch v := o.(type) {
-		case *model.Node:
-			w.Nodes = append(w.Nodes, *v)
-		case *model.Pod:
-			w.Pods = append(w.Pods, *v)
-		case *model.Budget:
-			w.Budgets = append(w.Budgets, *v)
-		case *model.VolumeAttachment:
-			w.Attachments = append(w.Attachments, *v)
-		}
+		w.Add(o)
 	}
 	for ref, w := range workloads {
 		order(w)

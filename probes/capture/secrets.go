@@ -4,15 +4,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
-	"vksmedic/model/text"
+	"vksmedic/probes/object"
 )
 
 // What is secret by its name or by its form is left out of everything that is written.
-
-// leftOut stands where something secret stood.
-const leftOut = text.LeftOut
 
 // hide takes out what is known to be a credential in use, by its letters; nil knows none.
 type hide func(string) string
@@ -25,9 +21,9 @@ func (h hide) clean(v any) any {
 		named, _ := x["name"].(string)
 		for k, v := range x {
 			switch {
-			case bookkeeping(k), secretName(k) && tells(v) && !refers(v):
-			case k == "value" && secretName(named) && tells(v) && !refers(v):
-				out[k] = leftOut // as variables and environments have it.
+			case bookkeeping(k), object.SecretName(k) && tells(v) && !refers(v):
+			case k == "value" && object.SecretName(named) && tells(v) && !refers(v):
+				out[k] = object.LeftOut // as variables and environments have it.
 			default:
 				out[h.text(k)] = h.clean(v)
 			}
@@ -78,62 +74,6 @@ func bookkeeping(key string) bool {
 	return false
 }
 
-// secretName says whether a field, variable, label or annotation of that name holds a secret. It goes by the
-// words that the name is made of: apiToken, api-token and API_TOKEN are the same. One that only says where a
-// secret is, or what a public key is for, is none.
-func secretName(key string) bool {
-	words := nameWords(key)
-	if len(words) == 0 {
-		return false
-	}
-	switch last := words[len(words)-1]; last {
-	case "name", "names", "namespace", "ref", "refs", "reference", "path", "type", "kind", "id", "hash", "seconds", "count", "policy", "version", "class", "method", "methods", "mode", "url", "expiration", "size":
-		return false
-	}
-	has := func(w ...string) bool {
-		return slices.ContainsFunc(words, func(x string) bool { return slices.Contains(w, x) })
-	}
-	if has("password", "passwords", "passwd", "passphrase", "pw", "pwd", "pass", "userpassword", "token", "tokens", "bearertoken", "accesstoken", "authtoken", "secret", "secrets",
-		"credential", "credentials", "cred", "creds", "apikey", "apikeys", "secretkey", "accesskey", "privatekey", "sshkey", "auth", "authorization", "dockerconfigjson", "dockercfg",
-		"cookie", "cookies", "stringdata", "userdata", "additionaluserdata", "customvmxkeys", "keyring", "kubeconfig") {
-		return true
-	}
-	for i := range len(words) - 1 {
-		switch words[i] + " " + words[i+1] {
-		case "api key", "api keys", "access key", "access keys", "secret keys", "private key", "private keys", "secret key", "client key", "ssh key", "ssh keys", "signing key", "encryption key", "user data", "string data", "docker config", "session key", "shared key", "vmx keys":
-			return true
-		}
-	}
-	return strings.Contains(strings.ToLower(key), "password")
-}
-
-// nameWords takes a name apart at capitals and at whatever is neither letter nor digit, in lower case. The
-// domain before a slash is no part of it.
-func nameWords(key string) []string {
-	key = key[strings.LastIndexByte(key, '/')+1:]
-	var words []string
-	var word []rune
-	end := func() {
-		if len(word) > 0 {
-			words = append(words, strings.ToLower(string(word)))
-			word = word[:0]
-		}
-	}
-	runes := []rune(key)
-	for i, r := range runes {
-		switch {
-		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
-			end()
-			continue
-		case unicode.IsUpper(r) && i > 0 && (!unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])):
-			end()
-		}
-		word = append(word, r)
-	}
-	end()
-	return words
-}
-
 // form is how a secret stands within other text. What the pattern's first group matched stays before it.
 type form struct {
 	// hints are what one of must be in a text (in lower case) for it to be looked at by the pattern, which is slow.
@@ -146,42 +86,42 @@ type form struct {
 // up in the field, it is added.
 var knownForms = []form{
 	// A private key, as it is and as a Secret or a kubeconfig has it.
-	{[]string{"private key-----"}, regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`), leftOut},
-	{[]string{"ls0tls1crudjti"}, regexp.MustCompile(`LS0tLS1CRUdJTi(?:BQUklWQVRF|BSU0Eg|BFQyBQ|BEU0Eg|BPUEVOU1NI|BFTkNSWVBU)[A-Za-z0-9+/=]*`), leftOut},
+	{[]string{"private key-----"}, regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`), object.LeftOut},
+	{[]string{"ls0tls1crudjti"}, regexp.MustCompile(`LS0tLS1CRUdJTi(?:BQUklWQVRF|BSU0Eg|BFQyBQ|BEU0Eg|BPUEVOU1NI|BFTkNSWVBU)[A-Za-z0-9+/=]*`), object.LeftOut},
 	// Users in addresses, with a password or alone (a token).
 	{[]string{"://"}, regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)[^/\s@"'<>?#]+@`), "$1"},
 	// JSON Web Tokens.
-	{[]string{"eyj"}, regexp.MustCompile(`eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*){0,3}`), leftOut},
+	{[]string{"eyj"}, regexp.MustCompile(`eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*){0,3}`), object.LeftOut},
 	// Headers.
-	{[]string{"bearer", "basic", "negotiate", "apikey", "digest"}, regexp.MustCompile(`(?i)\b((?:bearer|basic|negotiate|apikey|digest)\s+)[A-Za-z0-9._~+/=-]{8,}`), "$1" + leftOut},
-	{[]string{"cookie", "authorization", "-token", "-key", "-session"}, regexp.MustCompile(`(?i)\b((?:set-cookie|cookie|(?:proxy-)?authorization|x-[a-z0-9-]*(?:token|key|session-id|secret)|vmware-api-session-id)"?\s*[:=]\s*)[^\r\n]+`), "$1" + leftOut},
+	{[]string{"bearer", "basic", "negotiate", "apikey", "digest"}, regexp.MustCompile(`(?i)\b((?:bearer|basic|negotiate|apikey|digest)\s+)[A-Za-z0-9._~+/=-]{8,}`), "$1" + object.LeftOut},
+	{[]string{"cookie", "authorization", "-token", "-key", "-session"}, regexp.MustCompile(`(?i)\b((?:set-cookie|cookie|(?:proxy-)?authorization|x-[a-z0-9-]*(?:token|key|session-id|secret)|vmware-api-session-id)"?\s*[:=]\s*)[^\r\n]+`), "$1" + object.LeftOut},
 	// The tokens that kubeadm joins a cluster with.
-	{[]string{"token"}, regexp.MustCompile(`(?i)(token[ =:"']+)[a-z0-9]{6}\.[a-z0-9]{16}\b`), "$1" + leftOut},
+	{[]string{"token"}, regexp.MustCompile(`(?i)(token[ =:"']+)[a-z0-9]{6}\.[a-z0-9]{16}\b`), "$1" + object.LeftOut},
 	// What is called a password, whatever it looks like.
-	{[]string{"pass", "pwd"}, regexp.MustCompile(`(?i)((?:password|passwd|passphrase|pwd)\\?["']?\s*[:=]\s*)(?:\\?"[^"]*"|'[^']*'|[^\s,;&}\]"']+)`), "$1" + leftOut},
-	{[]string{"pass"}, regexp.MustCompile(`(?i)(\b(?:password|passphrase)\s+)(?:"[^"\s]+"|'[^'\s]+')`), "$1" + leftOut},
+	{[]string{"pass", "pwd"}, regexp.MustCompile(`(?i)((?:password|passwd|passphrase|pwd)\\?["']?\s*[:=]\s*)(?:\\?"[^"]*"|'[^']*'|[^\s,;&}\]"']+)`), "$1" + object.LeftOut},
+	{[]string{"pass"}, regexp.MustCompile(`(?i)(\b(?:password|passphrase)\s+)(?:"[^"\s]+"|'[^'\s]+')`), "$1" + object.LeftOut},
 	// Names of secrets with something behind them that looks like one.
-	{[]string{"secret", "token", "key", "auth", "cred"}, regexp.MustCompile(`(?i)([a-z0-9_.-]*(?:secret|token|api[_-]?key|access[_-]?key|private[_-]?key|client[_-]?key(?:-data)?|credentials?)[a-z_-]*\\?["']?\s*[:=]\s*\\?["']?)[A-Za-z0-9+/_~.=-]*[0-9+/=_][A-Za-z0-9+/_~.=-]{7,}`), "$1" + leftOut},
-	{[]string{"auth"}, regexp.MustCompile(`(?i)(\\?"(?:auth|identitytoken|registrytoken)\\?"\s*:\s*\\?")[^"\\]+`), "$1" + leftOut},
+	{[]string{"secret", "token", "key", "auth", "cred"}, regexp.MustCompile(`(?i)([a-z0-9_.-]*(?:secret|token|api[_-]?key|access[_-]?key|private[_-]?key|client[_-]?key(?:-data)?|credentials?)[a-z_-]*\\?["']?\s*[:=]\s*\\?["']?)[A-Za-z0-9+/_~.=-]*[0-9+/=_][A-Za-z0-9+/_~.=-]{7,}`), "$1" + object.LeftOut},
+	{[]string{"auth"}, regexp.MustCompile(`(?i)(\\?"(?:auth|identitytoken|registrytoken)\\?"\s*:\s*\\?")[^"\\]+`), "$1" + object.LeftOut},
 	// Prefixes of products.
-	{[]string{"akia", "asia", "abia", "acca"}, regexp.MustCompile(`\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b`), leftOut},
-	{[]string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_"}, regexp.MustCompile(`\bgh[pousr]_[A-Za-z0-9]{16,}`), leftOut},
-	{[]string{"github_pat_"}, regexp.MustCompile(`\bgithub_pat_[A-Za-z0-9_]{16,}`), leftOut},
-	{[]string{"glpat-", "gldt-", "glrt-", "glcbt-", "glsoat-", "glptt-", "glagent-"}, regexp.MustCompile(`\bgl(?:pat|dt|rt|cbt|soat|ptt|agent)-[A-Za-z0-9_.-]{16,}`), leftOut},
-	{[]string{"hvs.", "hvb.", "hvr."}, regexp.MustCompile(`\bhv[sbr]\.[A-Za-z0-9_-]{16,}`), leftOut},
-	{[]string{"xox", "xapp-"}, regexp.MustCompile(`\b(?:xox[abeoprs]|xapp)-[A-Za-z0-9-]{10,}`), leftOut},
-	{[]string{"aiza"}, regexp.MustCompile(`\bAIza[A-Za-z0-9_-]{30,}`), leftOut},
-	{[]string{"ya29."}, regexp.MustCompile(`\bya29\.[A-Za-z0-9_-]{16,}`), leftOut},
-	{[]string{"sha256~"}, regexp.MustCompile(`\bsha256~[A-Za-z0-9_-]{16,}`), leftOut},
-	{[]string{"npm_"}, regexp.MustCompile(`\bnpm_[A-Za-z0-9]{30,}`), leftOut},
-	{[]string{"pypi-"}, regexp.MustCompile(`\bpypi-[A-Za-z0-9_-]{30,}`), leftOut},
-	{[]string{"dckr_"}, regexp.MustCompile(`\bdckr_(?:pat|oat)_[A-Za-z0-9_-]{16,}`), leftOut},
-	{[]string{"glsa_"}, regexp.MustCompile(`\bglsa_[A-Za-z0-9_]{16,}`), leftOut},
-	{[]string{"dop_v1_", "doo_v1_"}, regexp.MustCompile(`\bdo[op]_v1_[a-f0-9]{32,}`), leftOut},
-	{[]string{"sk_live_", "rk_live_"}, regexp.MustCompile(`\b[rs]k_live_[A-Za-z0-9]{16,}`), leftOut},
-	{[]string{"sg."}, regexp.MustCompile(`\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}`), leftOut},
-	{[]string{".atlasv1."}, regexp.MustCompile(`\b[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{40,}`), leftOut},
-	{[]string{"age-secret-key-"}, regexp.MustCompile(`\bAGE-SECRET-KEY-1[0-9A-Z]{20,}`), leftOut},
+	{[]string{"akia", "asia", "abia", "acca"}, regexp.MustCompile(`\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b`), object.LeftOut},
+	{[]string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_"}, regexp.MustCompile(`\bgh[pousr]_[A-Za-z0-9]{16,}`), object.LeftOut},
+	{[]string{"github_pat_"}, regexp.MustCompile(`\bgithub_pat_[A-Za-z0-9_]{16,}`), object.LeftOut},
+	{[]string{"glpat-", "gldt-", "glrt-", "glcbt-", "glsoat-", "glptt-", "glagent-"}, regexp.MustCompile(`\bgl(?:pat|dt|rt|cbt|soat|ptt|agent)-[A-Za-z0-9_.-]{16,}`), object.LeftOut},
+	{[]string{"hvs.", "hvb.", "hvr."}, regexp.MustCompile(`\bhv[sbr]\.[A-Za-z0-9_-]{16,}`), object.LeftOut},
+	{[]string{"xox", "xapp-"}, regexp.MustCompile(`\b(?:xox[abeoprs]|xapp)-[A-Za-z0-9-]{10,}`), object.LeftOut},
+	{[]string{"aiza"}, regexp.MustCompile(`\bAIza[A-Za-z0-9_-]{30,}`), object.LeftOut},
+	{[]string{"ya29."}, regexp.MustCompile(`\bya29\.[A-Za-z0-9_-]{16,}`), object.LeftOut},
+	{[]string{"sha256~"}, regexp.MustCompile(`\bsha256~[A-Za-z0-9_-]{16,}`), object.LeftOut},
+	{[]string{"npm_"}, regexp.MustCompile(`\bnpm_[A-Za-z0-9]{30,}`), object.LeftOut},
+	{[]string{"pypi-"}, regexp.MustCompile(`\bpypi-[A-Za-z0-9_-]{30,}`), object.LeftOut},
+	{[]string{"dckr_"}, regexp.MustCompile(`\bdckr_(?:pat|oat)_[A-Za-z0-9_-]{16,}`), object.LeftOut},
+	{[]string{"glsa_"}, regexp.MustCompile(`\bglsa_[A-Za-z0-9_]{16,}`), object.LeftOut},
+	{[]string{"dop_v1_", "doo_v1_"}, regexp.MustCompile(`\bdo[op]_v1_[a-f0-9]{32,}`), object.LeftOut},
+	{[]string{"sk_live_", "rk_live_"}, regexp.MustCompile(`\b[rs]k_live_[A-Za-z0-9]{16,}`), object.LeftOut},
+	{[]string{"sg."}, regexp.MustCompile(`\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}`), object.LeftOut},
+	{[]string{".atlasv1."}, regexp.MustCompile(`\b[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{40,}`), object.LeftOut},
+	{[]string{"age-secret-key-"}, regexp.MustCompile(`\bAGE-SECRET-KEY-1[0-9A-Z]{20,}`), object.LeftOut},
 }
 
 // cleanString takes secrets out of a text by their form; what is told about them stays.

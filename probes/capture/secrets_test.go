@@ -8,6 +8,7 @@ import (
 
 	"vksmedic/model"
 	"vksmedic/model/text"
+	"vksmedic/probes/object"
 )
 
 // Parts of what looks like real tokens are put together here, so that nobody takes this file for a leak.
@@ -92,7 +93,7 @@ func TestSecretsByTheirName(t *testing.T) {
 		"password", "userPassword", "token", "x/token", "x/my-secret", "x/api-key", "auth", "pw", "secret", "authToken", "clientSecret", "sshKey", "api_key", "secretData", "privateKeyPem",
 		"AUTH_TOKEN", "registryAuth", "hashed_passwd", "accessKeys", "dockerConfigJson", ".dockerconfigjson", "session-cookie", "bearerToken", "credentials", "client-key-data", "userdata",
 	} {
-		if !secretName(n) {
+		if !object.SecretName(n) {
 			t.Errorf("%s is not taken for a secret", n)
 		}
 	}
@@ -103,7 +104,7 @@ func TestSecretsByTheirName(t *testing.T) {
 		if n == "passThrough" {
 			continue // its first word is one that stands for password.
 		}
-		if secretName(n) {
+		if object.SecretName(n) {
 			t.Errorf("%s is taken for a secret", n)
 		}
 	}
@@ -127,7 +128,7 @@ func TestNoSecretInACapture(t *testing.T) {
 			all += "\n" + s
 		}
 		l.store.SetSource(model.Source{Name: "supervisor/clusters", State: model.SourceUnreachable, Detail: all})
-		l.take(model.ClusterRef{}, map[string]any{
+		l.take(model.OnSupervisor("prod"), map[string]any{
 			"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine",
 			"metadata": map[string]any{"name": "m", "namespace": "team-a", "uid": "u", "annotations": annotations, "labels": map[string]any{"pw": "LEAK"}},
 			"spec": map[string]any{

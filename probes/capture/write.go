@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"strings"
 	"time"
 
 	"vksmedic/model"
@@ -84,7 +83,7 @@ type writer struct {
 // choose makes the list of what is written.
 func (w *writer) choose() {
 	seen := map[recorded]bool{}
-	add := func(in model.ClusterRef, m *model.Meta) {
+	add := func(in model.Place, m *model.Meta) {
 		k := keyOf(in, m)
 		switch {
 		case seen[k]:
@@ -95,7 +94,7 @@ func (w *writer) choose() {
 		}
 		seen[k] = true
 	}
-	supervisor := func(o model.Object) { add(model.ClusterRef{}, o.GetMeta()) }
+	supervisor := func(o model.Object) { add(w.sn.Supervisor.Place(), o.GetMeta()) }
 	near := map[string]bool{} // namespaces of the chosen clusters.
 	for _, c := range w.sn.Clusters {
 		if w.o.Only(c.Ref) {
@@ -104,47 +103,15 @@ func (w *writer) choose() {
 		}
 	}
 	for _, c := range w.clusters {
-		parts(c, supervisor)
-		inside(c.Workload, func(m *model.Meta) { add(c.Ref, m) })
+		c.Parts(supervisor)
+		c.Workload.Parts(func(o model.Object) { add(w.sn.Supervisor.Workload(c.Ref), o.GetMeta()) })
 	}
 	for _, c := range w.sn.Clusters {
 		if !w.o.Only(c.Ref) && near[c.Ref.Namespace] {
 			neighbour(c, supervisor)
 		}
 	}
-	each(w.sn.Images, supervisor)
-	each(w.sn.Roles, supervisor)
-	each(w.sn.NodeConfigs, supervisor)
-}
-
-func each[T model.Object](list []T, visit func(model.Object)) {
-	for _, o := range list {
-		visit(o)
-	}
-}
-
-// parts visits what a cluster is made of on the Supervisor.
-func parts(c *model.Cluster, visit func(model.Object)) {
-	if c.Object != nil {
-		visit(c.Object)
-	}
-	if c.ControlPlane != nil {
-		visit(c.ControlPlane)
-	}
-	if c.InfraCluster != nil {
-		visit(c.InfraCluster)
-	}
-	each(c.Deployments, visit)
-	each(c.Sets, visit)
-	each(c.HealthChecks, visit)
-	each(c.DrainRules, visit)
-	each(c.Templates, visit)
-	each(c.Machines, visit)
-	each(c.InfraMachines, visit)
-	each(c.VMs, visit)
-	each(c.Services, visit)
-	each(c.Endpoints, visit)
-	each(c.Events, visit)
+	w.sn.GeneralObjects(supervisor)
 }
 
 // neighbour visits as little of a cluster as shows that it is there: a drain rule reaches it too.
@@ -156,22 +123,6 @@ func neighbour(c *model.Cluster, visit func(model.Object)) {
 		visit(c.Machines[0])
 	case c.ControlPlane != nil:
 		visit(c.ControlPlane)
-	}
-}
-
-// inside visits the objects of a workload cluster.
-func inside(w *model.Workload, visit func(*model.Meta)) {
-	for i := range w.Nodes {
-		visit(&w.Nodes[i].Meta)
-	}
-	for i := range w.Pods {
-		visit(&w.Pods[i].Meta)
-	}
-	for i := range w.Budgets {
-		visit(&w.Budgets[i].Meta)
-	}
-	for i := range w.Attachments {
-		visit(&w.Attachments[i].Meta)
 	}
 }
 
@@ -237,24 +188,15 @@ func (w *writer) index() indexDoc {
 	}
 	d.Missing = append(d.Missing, w.missing...)
 	for _, s := range w.sn.Sources {
-		if ref, inside := clusterOfSource(s.Name); inside && !w.o.Only(ref) {
+		if ref, _, inside := s.Name.Workload(); inside && !w.o.Only(ref) {
 			continue
 		}
 		d.Sources = append(d.Sources, sourceOut(s))
 		if s.State != model.SourceOK && s.State != model.SourceNotServed {
-			d.Missing = append(d.Missing, missingDoc{What: s.Name, Why: string(s.State) + ", " + s.Detail})
+			d.Missing = append(d.Missing, missingDoc{What: string(s.Name), Why: string(s.State) + ", " + s.Detail})
 		}
 	}
 	return d
-}
-
-// clusterOfSource is the workload cluster that a source is in.
-func clusterOfSource(name string) (model.ClusterRef, bool) {
-	parts := strings.Split(name, "/")
-	if len(parts) != 4 || parts[0] != workloadFolder {
-		return model.ClusterRef{}, false
-	}
-	return model.ClusterRef{Namespace: parts[1], Name: parts[2]}, true
 }
 
 // all writes everything.
@@ -292,7 +234,7 @@ func (w *writer) object(k recorded) error {
 	if err != nil {
 		return err
 	}
-	path := w.free(pathOf(w.redactRef(k.in), k.kind, w.redact(k.namespace), w.redact(k.name)))
+	path := w.free(pathOf(w.redactPlace(k.in), k.kind, w.redact(k.namespace), w.redact(k.name)))
 	if w.o.Redactor != nil {
 		u, err := p.unpack()
 		if err != nil {
@@ -350,6 +292,11 @@ func (w *writer) redact(s string) string {
 		return s
 	}
 	return w.o.Redactor.String(s)
+}
+
+func (w *writer) redactPlace(p model.Place) model.Place {
+	p.Cluster = w.redactRef(p.Cluster)
+	return p
 }
 
 func (w *writer) redactRef(r model.ClusterRef) model.ClusterRef {

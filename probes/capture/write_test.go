@@ -53,7 +53,7 @@ func newLive(t testing.TB) *live {
 	return l
 }
 
-func (l *live) row(in model.ClusterRef, doc string) model.Object {
+func (l *live) row(in model.Place, doc string) model.Object {
 	l.t.Helper()
 	var u map[string]any
 	if err := yaml.Unmarshal([]byte(doc), &u); err != nil {
@@ -72,7 +72,7 @@ func (l *live) row(in model.ClusterRef, doc string) model.Object {
 }
 
 // take adds an object of the Supervisor or of a workload cluster.
-func (l *live) take(in model.ClusterRef, u map[string]any) {
+func (l *live) take(in model.Place, u map[string]any) {
 	l.t.Helper()
 	l.rec.Keep(in, u)
 	o, err := object.Row(u)
@@ -85,22 +85,24 @@ func (l *live) take(in model.ClusterRef, u map[string]any) {
 func (l *live) put(docs ...string) {
 	l.t.Helper()
 	for _, d := range docs {
-		l.store.Put(l.row(model.ClusterRef{}, d))
+		l.store.Put(l.row(model.OnSupervisor("prod"), d))
 	}
 }
 
 // inside adds an object to a workload cluster.
 func (l *live) inside(ref model.ClusterRef, doc string) {
 	l.t.Helper()
-	l.add(ref, l.row(ref, doc))
+	in := model.InCluster("prod", ref)
+	l.add(in, l.row(in, doc))
 }
 
-func (l *live) add(ref model.ClusterRef, o model.Object) {
+func (l *live) add(in model.Place, o model.Object) {
 	l.t.Helper()
-	if ref == (model.ClusterRef{}) {
+	if in.Kind == model.PlaceSupervisor {
 		l.store.Put(o)
 		return
 	}
+	ref := in.Cluster
 	w := l.w[ref]
 	if w == nil {
 		ok := model.Source{State: model.SourceOK, Seen: threeAM}
@@ -238,7 +240,7 @@ func TestCaptureComesBack(t *testing.T) {
 					t.Errorf("%s differs:\n%+v\n%+v", want.Clusters[i].Ref, got.Clusters[i].Workload, want.Clusters[i].Workload)
 				}
 			}
-			if y, err := d.YAML(t.Context(), web, model.ObjectRef{Kind: "Node", Name: "web-cp-1"}); err != nil || !strings.Contains(y, "10.1.2.9") {
+			if y, err := d.YAML(t.Context(), model.ObjectRef{Kind: "Node", Name: "web-cp-1"}.In(model.InCluster("prod", web))); err != nil || !strings.Contains(y, "10.1.2.9") {
 				t.Errorf("the node opens as %q, %v", y, err)
 			}
 		})
@@ -261,7 +263,7 @@ func TestCaptureTellsClustersApart(t *testing.T) {
 		if len(w.Nodes) != 1 || len(w.Pods) != 1 || w.Nodes[0].Labels["of"] != ref.Name || w.Pods[0].Labels["of"] != ref.Name {
 			t.Errorf("%s holds %+v and %+v", ref, w.Nodes, w.Pods)
 		}
-		if y, err := d.YAML(t.Context(), ref, model.ObjectRef{Kind: "Node", Name: "node-1"}); err != nil || !strings.Contains(y, "of: "+ref.Name) {
+		if y, err := d.YAML(t.Context(), model.ObjectRef{Kind: "Node", Name: "node-1"}.In(model.InCluster("prod", ref))); err != nil || !strings.Contains(y, "of: "+ref.Name) {
 			t.Errorf("node of %s opens as %q, %v", ref, y, err)
 		}
 	}
@@ -388,7 +390,7 @@ status:
 		if err := yaml.Unmarshal([]byte(doc), &u); err != nil {
 			t.Fatal(err)
 		}
-		rec.Keep(model.ClusterRef{}, u)
+		rec.Keep(model.OnSupervisor("prod"), u)
 		if len(hide(nil).strip(u)) == 0 {
 			t.Error("strip takes all away")
 		}
@@ -405,8 +407,8 @@ status:
 				t.Errorf("%s: %s holds a token", name, path)
 			}
 		}
-		for _, keep := range []string{"kept-secret-name", "kept-data-ref", "kept-raw", "kept-image", "kept-claim", "kept-message", "kept-line", `kept: "yes"`, "leftOut"} {
-			keep = strings.Replace(keep, "leftOut", leftOut, 1)
+		for _, keep := range []string{"kept-secret-name", "kept-data-ref", "kept-raw", "kept-image", "kept-claim", "kept-message", "kept-line", `kept: "yes"`, "object.LeftOut"} {
+			keep = strings.Replace(keep, "object.LeftOut", object.LeftOut, 1)
 			if !strings.Contains(all.String(), keep) {
 				t.Errorf("%s: %s is lost", name, keep)
 			}
@@ -549,14 +551,14 @@ func TestWriteWithoutAnObject(t *testing.T) {
 // Names are no paths.
 func TestPathsAreHarmless(t *testing.T) {
 	for _, name := range []string{"..", ".", "a/b", `a\b`, "../../etc/passwd", "system:x", "\x1b[2J", "CON", "a%2fb", ".hidden"} {
-		p := pathOf(model.ClusterRef{Namespace: name, Name: name}, "Pod", name, name)
+		p := pathOf(model.InCluster("", model.ClusterRef{Namespace: name, Name: name}), "Pod", name, name)
 		for part := range strings.SplitSeq(p, "/") {
 			if part == "" || part == "." || part == ".." || strings.ContainsAny(part, "\\:\x1b") {
 				t.Errorf("%q becomes %q", name, p)
 			}
 		}
-		if ref, ok := clusterOfPath(p + ".yaml"); !ok || ref.Name != name || ref.Namespace != name {
-			t.Errorf("%q comes back as %+v, %v", name, ref, ok)
+		if in := placeOfPath(p + ".yaml"); !in.Is(model.ClusterRef{Namespace: name, Name: name}) {
+			t.Errorf("%q comes back as %+v", name, in)
 		}
 	}
 	if n := FileName("../ana@10.0.0.1:6443\x1b", threeAM); strings.ContainsAny(n, "/\\:@\x1b") || !strings.HasPrefix(n, "vksmedic-ana-10.0.0.1-6443-20261130-030000") {

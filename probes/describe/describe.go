@@ -157,7 +157,7 @@ func (w *writer) when(t time.Time) string {
 	}
 	s := t.Local().Format(time.DateTime)
 	if !w.now.IsZero() {
-		s += " (" + text.Age(w.now.Sub(t)) + " ago)"
+		s += " (" + text.Since(w.now, t) + " ago)"
 	}
 	return s
 }

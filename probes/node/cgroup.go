@@ -11,7 +11,7 @@ var reScope = regexp.MustCompile(`(?:^|/|:)(?:cri-containerd[-:]|crio-|docker-)?
 
 // CgroupContainer is the id of the container that a process was started in, from its
 // /proc/PID/cgroup; empty where it is in none. The kernel writes that file and a process
-// cannot lie in it, which makes it the proof of what an orphan once was.
+// cannot change it, so it proves which container an orphan belonged to.
 func CgroupContainer(out string) string {
 	id := ""
 	for _, l := range lines(out) {
@@ -25,7 +25,7 @@ func CgroupContainer(out string) string {
 		case id == "":
 			id = g[1]
 		case id != g[1]:
-			return "" // two answers are none.
+			return "" // two containers: it cannot be told which.
 		}
 	}
 	return id

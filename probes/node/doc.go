@@ -1,7 +1,7 @@
-// Package node reads what the programs of a node print: crictl, ss, ps, systemctl,
-// the journal, and what an SSH session adds around them. It understands the
-// forms of old and new releases and output that people pasted, counts nothing as
-// said that was not, and never trusts a process's own name or command line.
+// Package node reads what the programs of a node print: crictl, ss, ps, systemctl, the
+// journal, and what an SSH session adds around them. It reads the forms of old and new
+// releases, and output that people pasted. What an output does not say is left empty,
+// and the name or command line that a process gives itself is never trusted.
 //
 // Everything here is a pure function of text. Start reading at [ParseContainers],
 // [ParseSockets], [ParseShow] and [ParseSession].

@@ -15,7 +15,7 @@ type Journal struct {
 	StartLimit bool
 	// Result is that of the last failure: start-limit-hit, exit-code and so on.
 	Result string
-	// RestartCounter is the last that systemd told of its own restarts, 0 where it told none.
+	// RestartCounter is systemd's last count of its own restarts, 0 where there is none.
 	RestartCounter int
 	// Remaining are processes that lived on after the service stopped.
 	Remaining int
@@ -43,7 +43,7 @@ func ParseJournal(out string) Journal {
 		case strings.Contains(l, "Start request repeated too quickly"):
 			j.StartLimit = true
 		case reStartedUnit.MatchString(l):
-			// What was before is over.
+			// A start ends what was said before it.
 			j.StartLimit, j.Result = false, ""
 		case strings.Contains(l, "remains running after unit stopped"):
 			j.Remaining++

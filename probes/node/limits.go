@@ -7,8 +7,9 @@ import (
 	"vksmedic/model/text"
 )
 
-// What is looked at of one output, in bytes, and how many entries of it are kept. No node
-// prints more that matters, and one that is lost or hostile must not cost more.
+// What is looked at of one output, in bytes, and how many entries of it are kept. What
+// matters is within them, and the output of a broken or hostile node cannot use more
+// memory.
 const (
 	maxOutput  = 4 << 20
 	maxLines   = 1 << 15

@@ -20,8 +20,8 @@ type Process struct {
 	Command string // the command line, which a process may write itself.
 }
 
-// Program is the base name of the first word of the command line. It is what the process
-// says of itself: good to show, never proof.
+// Program is the base name of the first word of the command line. The process chooses it
+// itself, so it is shown and never taken for proof.
 func (p Process) Program() string {
 	first, _, _ := strings.Cut(p.Command, " ")
 	return path.Base(first)

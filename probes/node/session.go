@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Session is what came out of an SSH session, with what is not the command's output told
-// apart.
+// Session is the output of an SSH session, with the command's own output separated from
+// the rest.
 type Session struct {
 	// Output is what is left: the command's own output, lines joined by line feeds.
 	Output string
@@ -49,8 +49,8 @@ var (
 	reOtherNoise = regexp.MustCompile(`^Pseudo-terminal will not be allocated|^sudo: unable to resolve host|^Connection to \S+ closed\.|^Killed by signal |^client_global_hostkeys_private_confirm|^bash: warning: setlocale:|^mesg: ttyname failed|^stdin: is not a tty`)
 )
 
-// ParseSession tells the noise of a session from a command's output. A prompt or a notice
-// in its place is never taken for an answer.
+// ParseSession separates a command's output from what the session itself printed. A
+// prompt or a notice is never taken for the command's output.
 func ParseSession(out string) Session {
 	var s Session
 	var kept []string

@@ -8,7 +8,7 @@ import (
 
 // SocketUser is a process that holds a socket.
 type SocketUser struct {
-	// Comm is the kernel's name for it: at most 15 bytes, and whatever the process likes.
+	// Comm is the kernel's name for it: at most 15 bytes, which the process can choose.
 	Comm string
 	PID  int
 	FD   int
@@ -111,7 +111,7 @@ func isNumber(s string) bool {
 }
 
 // localAddress splits 127.0.0.1:6443, *:6443, [::]:6443, [fe80::1]%eth0:546 and
-// 127.0.0.53%lo:53; a port that is a name (without -n) is none.
+// 127.0.0.53%lo:53; a port that is written as a name (ss without -n) is not read.
 func localAddress(s string) (addr, zone string, port int, ok bool) {
 	at := strings.LastIndexByte(s, ':')
 	if at <= 0 {
@@ -129,8 +129,8 @@ func localAddress(s string) (addr, zone string, port int, ok bool) {
 var reSocketUser = regexp.MustCompile(`^\("(.{0,32}?)",pid=(\d{1,10}),fd=(\d{1,10})\)`)
 
 // socketUsers reads ("a",pid=1,fd=3),("b",pid=2,fd=3)) to its end. A process chooses its
-// own name and may put quotes, commas and a false pid into it; then what follows does not
-// fit, and nothing is believed.
+// own name and may put quotes, commas and a false pid into it; then the rest does not
+// parse, and none of it is used.
 func socketUsers(s string) ([]SocketUser, bool) {
 	var out []SocketUser
 	for len(out) < maxEntries {

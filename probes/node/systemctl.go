@@ -26,7 +26,7 @@ type Unit struct {
 	Journal Journal
 	// Refused says that a start was refused for being tried too often.
 	Refused bool
-	// Said is false where the output told nothing of a unit.
+	// Said is false where the output has nothing about a unit.
 	Said bool
 }
 
@@ -35,7 +35,7 @@ type Fault string
 
 // The faults of a service.
 const (
-	// FaultNone: it runs. Whether it answers is another question.
+	// FaultNone: it runs. It may still not answer.
 	FaultNone Fault = "running"
 	// FaultStartLimit: systemd refuses to start it, it was started too often.
 	FaultStartLimit Fault = "start-limit"

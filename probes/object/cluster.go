@@ -84,3 +84,17 @@ func trustVariable(variables []tree) bool {
 	}
 	return false
 }
+
+// stripCluster takes the values of a topology's variables whose names say that they are secret.
+func stripCluster(u map[string]any) {
+	spec, _ := u["spec"].(map[string]any)
+	topology, _ := spec["topology"].(map[string]any)
+	list, _ := topology["variables"].([]any)
+	for _, v := range list {
+		m, _ := v.(map[string]any)
+		name, _ := m["name"].(string)
+		if _, number := m["value"].(float64); m["value"] != nil && !number && SecretName(name) {
+			m["value"] = LeftOut
+		}
+	}
+}

@@ -6,7 +6,7 @@
 // does no I/O, and never changes or keeps the map that it was given. Text stays as it
 // came; the code that draws, logs or quotes it cleans it (package model/text).
 //
-// Start reading at [Row]. tree.go reads single fields, meta.go and condition.go have
-// what all kinds share, and each other file has one kind or a few that belong together.
-// A comment beside the code says where a field is in each API version.
+// Start reading at [Row], then kinds.go, the one table of the kinds that are looked at. tree.go reads
+// single fields, meta.go and condition.go have what all kinds share, and each other file has one kind
+// or a few that belong together. A comment beside the code says where a field is in each API version.
 package object

@@ -1,6 +1,11 @@
 package object
 
-import "vksmedic/model"
+import (
+	"slices"
+	"strings"
+
+	"vksmedic/model"
+)
 
 // endpointsRow reads core/v1 Endpoints.
 func endpointsRow(t tree) model.Object {
@@ -26,4 +31,31 @@ func endpointAddresses(list []tree, namespace string) []model.EndpointAddress {
 		})
 	}
 	return out
+}
+
+// ofVirtualMachines keeps the Endpoints that VM Operator writes for a
+// VirtualMachineService: it owns them, unless the Service was there before it.
+func ofVirtualMachines(o model.Object) bool {
+	e, ok := o.(*model.Endpoints)
+	if !ok {
+		return false
+	}
+	for _, w := range e.Owners {
+		if w.Kind == "VirtualMachineService" {
+			return true
+		}
+	}
+	for label := range e.Labels {
+		if strings.HasPrefix(label, "capv.vmware.com/") || strings.HasPrefix(label, "capw.vmware.com/") {
+			return true
+		}
+	}
+	for _, s := range e.Subsets {
+		for _, a := range append(slices.Clone(s.Ready), s.NotReady...) {
+			if a.Target.Kind == "VirtualMachine" {
+				return true
+			}
+		}
+	}
+	return strings.HasSuffix(e.Name, "-control-plane-service")
 }

@@ -114,3 +114,9 @@ func healthCheckRow(t tree) model.Object {
 	}
 	return h
 }
+
+// stripControlPlane takes the files, users, commands and tokens of the machines to come.
+func stripControlPlane(u map[string]any) {
+	spec, _ := u["spec"].(map[string]any)
+	delete(spec, "kubeadmConfigSpec")
+}

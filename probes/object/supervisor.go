@@ -23,3 +23,16 @@ func interned(list []string) []string {
 
 // nodeConfigRow reads an object of a kind in model.NodeConfigKinds: its metadata.
 func nodeConfigRow(t tree) model.Object { return &model.NodeConfig{Meta: meta(t)} }
+
+// stripNodeConfig leaves only when it came, since no more is looked at: it may hold a registry's
+// credentials.
+func stripNodeConfig(u map[string]any) {
+	for k := range u {
+		if k != "apiVersion" && k != "kind" && k != "metadata" {
+			delete(u, k)
+		}
+	}
+	if m, ok := u["metadata"].(map[string]any); ok {
+		delete(m, "annotations")
+	}
+}

@@ -82,3 +82,20 @@ func ports(list []tree) []model.ServicePort {
 	}
 	return out
 }
+
+// stripMachine leaves of what a VirtualMachine is started with only where it is read from.
+func stripMachine(u map[string]any) {
+	spec, _ := u["spec"].(map[string]any)
+	delete(spec, "advancedOptions")
+	delete(spec, "advanced")
+	boot, _ := spec["bootstrap"].(map[string]any)
+	only(boot, "cloudInit", "rawCloudConfig", "instanceID")
+	only(boot, "sysprep", "rawSysprep")
+	only(boot, "vAppConfig", "rawProperties")
+	only(boot, "linuxPrep", "hardwareClockIsUTC", "timeZone")
+}
+
+// stripImage leaves of an image's status what tells which it is.
+func stripImage(u map[string]any) {
+	only(u, "status", "name", "imageName", "providerItemID", "productInfo", "osInfo", "type", "firmware", "hardwareVersion", "conditions")
+}

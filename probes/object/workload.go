@@ -138,3 +138,28 @@ func attachmentRow(t tree) model.Object {
 		Error:    first(t.message("status", "detachError", "message"), t.message("status", "attachError", "message")),
 	}
 }
+
+// stripPod leaves of each container what it is, not what it is started with. Probes and hooks
+// hold command lines and headers.
+func stripPod(u map[string]any) {
+	spec, _ := u["spec"].(map[string]any)
+	for _, list := range []string{"initContainers", "containers", "ephemeralContainers"} {
+		items, _ := spec[list].([]any)
+		for i := range items {
+			only(map[string]any{"": items[i]}, "", "name", "image", "imagePullPolicy", "ports", "resources", "restartPolicy",
+				"securityContext", "terminationMessagePath", "terminationMessagePolicy", "volumeMounts", "volumeDevices")
+		}
+	}
+	volumes, _ := spec["volumes"].([]any)
+	for _, v := range volumes {
+		// Which claims it needs is looked at; drivers' options may be anything.
+		for _, driver := range []string{"csi", "flexVolume"} {
+			if m, ok := v.(map[string]any); ok {
+				only(m, driver, "driver", "readOnly", "fsType")
+			}
+		}
+	}
+}
+
+// stripNamespace leaves of a Namespace its name and labels.
+func stripNamespace(u map[string]any) { delete(u, "spec") }

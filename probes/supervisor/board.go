@@ -17,23 +17,23 @@ type board struct {
 	keep func(object map[string]any) // nil where nobody wants whole objects.
 
 	mu      sync.Mutex
-	sources map[string]model.Source
+	sources map[model.SourceName]model.Source
 	super   model.Supervisor
 }
 
 // open reports every source as waiting, before anything is asked.
 func (b *board) open(c *Connection) {
-	b.sources = map[string]model.Source{}
+	b.sources = map[model.SourceName]model.Source{}
 	b.about(func(s *model.Supervisor) {
 		s.Context, s.Server, s.User, s.Insecure = c.Context, c.Server, c.User, c.Insecure
 		s.DrainRulesServed = model.Unknown
 	})
 	for _, k := range kinds() {
-		if !k.byKind {
-			b.waiting(k.source())
+		if !k.ByKind() {
+			b.waiting(k.source(""))
 		}
 	}
-	b.waiting(vksSource)
+	b.waiting(model.SourceVKS)
 }
 
 // about changes what is known about the Supervisor as a whole.
@@ -48,7 +48,7 @@ func (b *board) about(change func(*model.Supervisor)) {
 	}
 }
 
-func (b *board) set(name string, change func(*model.Source)) {
+func (b *board) set(name model.SourceName, change func(*model.Source)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s, ok := b.sources[name]
@@ -60,7 +60,7 @@ func (b *board) set(name string, change func(*model.Source)) {
 	b.sink.Update(func(st *model.Store) { st.SetSource(s) })
 }
 
-func (b *board) remove(name string) {
+func (b *board) remove(name model.SourceName) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	_, ok := b.sources[name]
@@ -70,29 +70,29 @@ func (b *board) remove(name string) {
 	}
 }
 
-func (b *board) waiting(name string) { b.set(name, func(*model.Source) {}) }
+func (b *board) waiting(name model.SourceName) { b.set(name, func(*model.Source) {}) }
 
 // fresh says that a source answered and, for a watch, goes on doing so.
-func (b *board) fresh(name string, live bool) {
+func (b *board) fresh(name model.SourceName, live bool) {
 	b.set(name, func(s *model.Source) {
 		s.State, s.Detail, s.Seen, s.Live = model.SourceOK, "", b.now(), live
 	})
 }
 
 // partly says that a source answered, and that some of it could not be read.
-func (b *board) partly(name, why string, live bool) {
+func (b *board) partly(name model.SourceName, why string, live bool) {
 	b.set(name, func(s *model.Source) {
 		s.State, s.Detail, s.Seen, s.Live = model.SourceNotUnderstood, why, b.now(), live
 	})
 }
 
 // quiet says that a watch is open and has said nothing for longer than it should.
-func (b *board) quiet(name string) {
+func (b *board) quiet(name model.SourceName) {
 	b.set(name, func(s *model.Source) { s.Live = false })
 }
 
 // trouble says what is wrong. What told something before and cannot be reached now is stale.
-func (b *board) trouble(name string, state model.SourceState, why string) {
+func (b *board) trouble(name model.SourceName, state model.SourceState, why string) {
 	b.set(name, func(s *model.Source) {
 		if !s.Seen.IsZero() && (state == model.SourceUnreachable || state == model.SourceForbidden) {
 			state = model.SourceStale
@@ -102,7 +102,7 @@ func (b *board) trouble(name string, state model.SourceState, why string) {
 }
 
 // overdue says that a source which is still waiting takes long.
-func (b *board) overdue(name, why string) {
+func (b *board) overdue(name model.SourceName, why string) {
 	b.mu.Lock()
 	s := b.sources[name]
 	b.mu.Unlock()
@@ -115,14 +115,12 @@ func (b *board) overdue(name, why string) {
 // while there is any.
 func (b *board) login(trouble string) {
 	if trouble == "" {
-		b.remove(loginSource)
+		b.remove(model.SourceLogin)
 		return
 	}
-	b.set(loginSource, func(s *model.Source) { s.State, s.Detail = model.SourceStale, trouble })
+	b.set(model.SourceLogin, func(s *model.Source) { s.State, s.Detail = model.SourceStale, trouble })
 }
 
 func (b *board) replace(kind, namespace string, rows []model.Object, keep ...model.ObjectRef) {
 	b.sink.Update(func(s *model.Store) { s.Replace(kind, namespace, rows, keep...) })
 }
-
-const loginSource = "supervisor/login"

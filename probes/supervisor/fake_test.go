@@ -289,7 +289,7 @@ func eventually(t testing.TB, p *picture, what string, ok func(*model.Snapshot) 
 	}
 }
 
-func sourceIs(name string, state model.SourceState, words ...string) func(*model.Snapshot) bool {
+func sourceIs(name model.SourceName, state model.SourceState, words ...string) func(*model.Snapshot) bool {
 	return func(s *model.Snapshot) bool {
 		src := s.Source(name)
 		if src == nil || src.State != state {

@@ -293,7 +293,7 @@ func TestEchoOfTheLogin(t *testing.T) {
 func TestQuietWatch(t *testing.T) {
 	s := model.NewStore(nil)
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	b := &board{sink: &picture{store: s}, now: func() time.Time { return now }, sources: map[string]model.Source{}}
+	b := &board{sink: &picture{store: s}, now: func() time.Time { return now }, sources: map[model.SourceName]model.Source{}}
 	b.fresh("supervisor/machines", true)
 	b.quiet("supervisor/machines")
 	if src := s.Snapshot(now).Source("supervisor/machines"); src.Live || src.State != model.SourceOK || src.Age(now.Add(time.Minute)) != time.Minute {

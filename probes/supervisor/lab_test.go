@@ -27,7 +27,7 @@ func labConnection(t *testing.T, l *labtest.Lab, user string) *Connection {
 }
 
 // allOK is whether everything is read, but for the named sources, which need only have answered.
-func allOK(s *model.Snapshot, except ...string) bool {
+func allOK(s *model.Snapshot, except ...model.SourceName) bool {
 	for _, src := range s.Sources {
 		if src.State == model.SourceWaiting || src.State != model.SourceOK && !slices.Contains(except, src.Name) {
 			return false
@@ -73,7 +73,7 @@ func TestLabChangesArriveWithoutAnotherList(t *testing.T) {
 	_, from := l.Requests(t, 0)
 	c, p := watched(t, Options{Kubeconfig: l.Kubeconfig("administrator")})
 	s := eventually(t, p, "everything is watched", func(s *model.Snapshot) bool {
-		return allOK(s) && !slices.ContainsFunc(s.Sources, func(x model.Source) bool { return !x.Live && x.Name != vksSource })
+		return allOK(s) && !slices.ContainsFunc(s.Sources, func(x model.Source) bool { return !x.Live && x.Name != model.SourceVKS })
 	})
 	m := machine(s, "old-x7k2p")
 	gvr, _, ok, err := c.ResourceFor(t.Context(), "Machine")
@@ -106,7 +106,7 @@ func TestLabChangesArriveWithoutAnotherList(t *testing.T) {
 	}
 	watched := 0
 	for _, k := range kinds() {
-		if !k.byKind {
+		if !k.ByKind() {
 			watched++
 		}
 	}

@@ -14,7 +14,7 @@ import (
 func TestWhatSignaturesNeedIsWatched(t *testing.T) {
 	var watched []string
 	for _, k := range kinds() {
-		watched = append(watched, k.resource)
+		watched = append(watched, k.Resource)
 	}
 	for _, s := range signature.All() {
 		for _, r := range s.Needs {

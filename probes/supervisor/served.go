@@ -96,13 +96,13 @@ func (s *served) answer(k kind) (r resolved, ok, known bool) {
 	if s.versions == nil {
 		return resolved{}, false, false
 	}
-	if k.byKind {
+	if k.ByKind() {
 		r, ok := s.inVMware(k)
 		return r, ok, true
 	}
-	for _, g := range k.groups {
-		if v := s.versions[schema.GroupResource{Group: g, Resource: k.resource}]; len(v) > 0 {
-			return resolved{k, schema.GroupVersionResource{Group: g, Version: best(k.known, v), Resource: k.resource}}, true, true
+	for _, g := range k.Groups {
+		if v := s.versions[schema.GroupResource{Group: g, Resource: k.Resource}]; len(v) > 0 {
+			return resolved{k, schema.GroupVersionResource{Group: g, Version: best(k.Versions, v), Resource: k.Resource}}, true, true
 		}
 	}
 	return resolved{}, false, true
@@ -111,7 +111,7 @@ func (s *served) answer(k kind) (r resolved, ok, known bool) {
 // inVMware finds a kind by its name in the groups of VMware's; the lock is held.
 func (s *served) inVMware(k kind) (resolved, bool) {
 	var found []apiResource
-	for _, r := range s.byKind[k.name] {
+	for _, r := range s.byKind[k.Name] {
 		if strings.HasSuffix(r.Group, ".vmware.com") {
 			found = append(found, r)
 		}
@@ -125,7 +125,7 @@ func (s *served) inVMware(k kind) (resolved, bool) {
 			versions = append(versions, r.Version)
 		}
 	}
-	k.resource, k.namespaced = found[0].Resource, found[0].namespaced
+	k.Resource, k.Namespaced = found[0].Resource, found[0].namespaced
 	return resolved{k, schema.GroupVersionResource{Group: found[0].Group, Version: newestFirst(versions)[0], Resource: found[0].Resource}}, true
 }
 
@@ -141,7 +141,7 @@ func (s *served) of(gr schema.GroupResource) []string {
 func (s *served) named(name string) (apiResource, bool) {
 	if k, ok := kindNamed(name); ok {
 		r, ok, _ := s.answer(k)
-		return apiResource{r.gvr, k.namespaced}, ok
+		return apiResource{r.gvr, k.Namespaced}, ok
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,8 +14,7 @@ import (
 )
 
 const (
-	vksSource = "supervisor/vks"
-	vksEvery  = 5 * time.Minute
+	vksEvery = 5 * time.Minute
 	// The package of the vSphere Kubernetes Service, and where its ClusterClasses are.
 	vksNamespace   = "vmware-system-supervisor-services"
 	vksInstall     = "svc-tkg.vsphere.vmware.com"
@@ -43,11 +42,11 @@ func (c *Connection) keepVersion(ctx context.Context, b *board) {
 				classes = c.learnFromClasses(ctx, b)
 			}
 			b.about(func(s *model.Supervisor) { s.VKSDetail = why })
-			b.trouble(vksSource, state, why)
+			b.trouble(model.SourceVKS, state, why)
 		} else {
 			wait.reset()
 			b.about(func(s *model.Supervisor) { s.VKS, s.VKSDetail = v, "" })
-			b.fresh(vksSource, true) // asked every few minutes, which is as live as a version gets.
+			b.fresh(model.SourceVKS, true) // asked every few minutes, which is as live as a version gets.
 		}
 		if DelayAsked(err) > 0 {
 			bell = nil // it is left alone for that long, whatever is pressed.

@@ -35,12 +35,12 @@ func (c *Connection) WatchKeeping(ctx context.Context, sink Sink, keep func(obje
 
 	var all sync.WaitGroup
 	for _, k := range kinds() {
-		all.Go(func() { c.forever(ctx, b, k.source(), func(ctx context.Context) { c.watchKind(ctx, b, k) }) })
+		all.Go(func() { c.forever(ctx, b, k.source(""), func(ctx context.Context) { c.watchKind(ctx, b, k) }) })
 	}
 	all.Go(func() { c.forever(ctx, b, "", func(ctx context.Context) { c.keepDiscovering(ctx, b) }) })
 	all.Go(func() { c.forever(ctx, b, "", func(ctx context.Context) { c.keepIdentity(ctx, b) }) })
 	all.Go(func() { c.forever(ctx, b, "", c.keepLogin) })
-	all.Go(func() { c.forever(ctx, b, vksSource, func(ctx context.Context) { c.keepVersion(ctx, b) }) })
+	all.Go(func() { c.forever(ctx, b, model.SourceVKS, func(ctx context.Context) { c.keepVersion(ctx, b) }) })
 	all.Wait()
 }
 
@@ -53,7 +53,7 @@ func (c *Connection) keepLogin(ctx context.Context) {
 
 // forever runs f until ctx ends, and again should it panic: the source then says so, and
 // the others go on.
-func (c *Connection) forever(ctx context.Context, b *board, source string, f func(context.Context)) {
+func (c *Connection) forever(ctx context.Context, b *board, source model.SourceName, f func(context.Context)) {
 	wait := backoff{random: c.opts.Random}
 	for ctx.Err() == nil {
 		if p := recovered(func() { f(ctx) }); p != nil {
@@ -86,8 +86,8 @@ func (c *Connection) keepDiscovering(ctx context.Context, b *board) {
 			state, why := c.Explain(err, "ask what the API serves")
 			if !c.served.asked() {
 				for _, k := range kinds() {
-					if !k.byKind {
-						b.trouble(k.source(), state, why)
+					if !k.ByKind() {
+						b.trouble(k.source(""), state, why)
 					}
 				}
 			}
@@ -116,7 +116,7 @@ func (c *Connection) keepDiscovering(ctx context.Context, b *board) {
 func (c *Connection) missing() bool {
 	return slices.ContainsFunc(kinds(), func(k kind) bool {
 		_, ok, _ := c.served.answer(k)
-		return !ok && !k.byKind
+		return !ok && !k.ByKind()
 	})
 }
 
@@ -128,15 +128,15 @@ func (c *Connection) watchKind(ctx context.Context, b *board, k kind) {
 		r, ok, known := c.served.answer(k)
 		if !ok {
 			switch {
-			case known && k.byKind:
-				b.replace(k.name, "", nil)
-				b.remove(k.source())
+			case known && k.ByKind():
+				b.replace(k.Name, "", nil)
+				b.remove(k.source(""))
 			case known:
-				b.replace(k.name, "", nil)
-				b.trouble(k.source(), model.SourceNotServed, fmt.Sprintf("%s does not serve %s", c.Server, k.resource))
-			case !k.byKind:
+				b.replace(k.Name, "", nil)
+				b.trouble(k.source(""), model.SourceNotServed, fmt.Sprintf("%s does not serve %s", c.Server, k.Resource))
+			case !k.ByKind():
 				overdue := time.AfterFunc(c.opts.Deadline, func() {
-					b.overdue(k.source(), fmt.Sprintf("%s has not answered within %v; check the network or VPN, the dashboard goes on trying", c.Server, c.opts.Deadline))
+					b.overdue(k.source(""), fmt.Sprintf("%s has not answered within %v; check the network or VPN, the dashboard goes on trying", c.Server, c.opts.Deadline))
 				})
 				defer overdue.Stop()
 			}
@@ -166,12 +166,12 @@ func (c *Connection) watchResolved(ctx context.Context, b *board, r resolved) {
 		}
 	}()
 
-	if !c.opts.Restrict || !r.namespaced {
+	if !c.opts.Restrict || !r.Namespaced {
 		err := c.watcher(b, r, "").run(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		if !apierrors.IsForbidden(err) || !r.namespaced || len(c.Namespaces()) == 0 {
+		if !apierrors.IsForbidden(err) || !r.Namespaced || len(c.Namespaces()) == 0 {
 			c.refused(ctx, b, r, err)
 			return
 		}
@@ -183,15 +183,15 @@ func (c *Connection) watchResolved(ctx context.Context, b *board, r resolved) {
 func (c *Connection) refused(ctx context.Context, b *board, r resolved, err error) {
 	bell := c.again.listen()
 	if apierrors.IsNotFound(err) {
-		b.trouble(r.source(), model.SourceNotServed, fmt.Sprintf("%s does not serve %s", c.Server, r.resource))
+		b.trouble(r.source(""), model.SourceNotServed, fmt.Sprintf("%s does not serve %s", c.Server, r.Resource))
 	} else {
-		b.trouble(r.source(), model.SourceForbidden, c.forbidden(r))
+		b.trouble(r.source(""), model.SourceForbidden, c.forbidden(r))
 	}
 	sleep(ctx, refusedWait, bell)
 }
 
 func (c *Connection) forbidden(r resolved) string {
-	if !r.namespaced {
+	if !r.Namespaced {
 		return fmt.Sprintf("user %s may not list and watch %s; ask for that right", c.User, r.what())
 	}
 	return fmt.Sprintf("user %s may not list and watch %s in all namespaces; ask for that right, or name your vSphere Namespaces with -n", c.User, r.what())
@@ -202,12 +202,12 @@ func (c *Connection) forbidden(r resolved) string {
 func (c *Connection) watchNamespaces(ctx context.Context, b *board, r resolved) {
 	namespaces := c.Namespaces()
 	for _, ns := range namespaces {
-		b.waiting(r.source() + "@" + ns)
+		b.waiting(r.source(ns))
 	}
-	b.remove(r.source())
+	b.remove(r.source(""))
 	var all sync.WaitGroup
 	for _, ns := range namespaces {
-		source := r.source() + "@" + ns
+		source := r.source(ns)
 		all.Go(func() {
 			c.forever(ctx, b, source, func(ctx context.Context) {
 				for ctx.Err() == nil {
@@ -218,7 +218,7 @@ func (c *Connection) watchNamespaces(ctx context.Context, b *board, r resolved) 
 					bell := c.again.listen()
 					state, why := c.Explain(err, fmt.Sprintf("list and watch %s in namespace %s", r.what(), ns))
 					if apierrors.IsNotFound(err) {
-						state, why = model.SourceNotServed, fmt.Sprintf("%s does not serve %s", c.Server, r.resource)
+						state, why = model.SourceNotServed, fmt.Sprintf("%s does not serve %s", c.Server, r.Resource)
 					}
 					b.trouble(source, state, why)
 					sleep(ctx, refusedWait, bell)
@@ -228,7 +228,7 @@ func (c *Connection) watchNamespaces(ctx context.Context, b *board, r resolved) 
 	}
 	all.Wait()
 	for _, ns := range namespaces {
-		b.remove(r.source() + "@" + ns)
+		b.remove(r.source(ns))
 	}
 }
 

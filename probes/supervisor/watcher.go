@@ -46,7 +46,7 @@ type watcher struct {
 	b         *board
 	r         resolved
 	namespace string // empty: everywhere.
-	source    string
+	source    model.SourceName
 
 	version string // resourceVersion to go on from; empty: list first.
 	wait    backoff
@@ -60,15 +60,12 @@ type watcher struct {
 }
 
 func (c *Connection) watcher(b *board, r resolved, namespace string) *watcher {
-	w := &watcher{c: c, b: b, r: r, namespace: namespace, source: r.source(), wait: backoff{random: c.opts.Random}}
-	if namespace != "" {
-		w.source += "@" + namespace
-	}
+	w := &watcher{c: c, b: b, r: r, namespace: namespace, source: r.source(namespace), wait: backoff{random: c.opts.Random}}
 	return w
 }
 
 func (w *watcher) what() wire.What {
-	return wire.What{GroupVersionResource: w.r.gvr, Namespace: w.namespace, Kind: w.r.name, Fields: w.r.fields}
+	return wire.What{GroupVersionResource: w.r.gvr, Namespace: w.namespace, Kind: w.r.Name, Fields: w.r.Fields}
 }
 
 // run watches until ctx ends; it returns early with an error that trying again will not
@@ -134,14 +131,14 @@ func (w *watcher) list(ctx context.Context) error {
 		return err
 	}
 	w.version, w.fails, w.names, w.unread, w.proof = l.version, 0, l.names, l.unread, time.Now()
-	w.b.replace(w.r.name, w.namespace, l.rows, w.unread.refs(w.r.name)...)
+	w.b.replace(w.r.Name, w.namespace, l.rows, w.unread.refs(w.r.Name)...)
 	w.answered(false)
 	return nil
 }
 
 // answered tells that the source said something.
 func (w *watcher) answered(live bool) {
-	if why := w.unread.words(w.r.name, len(w.names)); why != "" {
+	if why := w.unread.words(w.r.Name, len(w.names)); why != "" {
 		w.b.partly(w.source, why, live)
 		return
 	}
@@ -156,7 +153,7 @@ func (w *watcher) row(u map[string]any) (model.Object, error) {
 		w.c.opts.Log.Warn("an object is not understood", "source", w.source, "error", err.Error())
 		return row, err //nolint:wrapcheck // the sentence is complete.
 	}
-	if w.r.keep != nil && !w.r.keep(row) {
+	if w.r.Keep != nil && !w.r.Keep(row) {
 		return nil, nil
 	}
 	if c, ok := row.(*model.ClusterObject); ok {
@@ -286,7 +283,7 @@ func (w *watcher) take(e wire.Event) error {
 
 // change puts an object's new state into the store. What is known of one that cannot be read stays.
 func (w *watcher) change(event string, name objectName, u map[string]any) error {
-	ref := model.ObjectRef{Kind: w.r.name, Namespace: name.namespace, Name: name.name}
+	ref := model.ObjectRef{Kind: w.r.Name, Namespace: name.namespace, Name: name.name}
 	if event == "DELETED" {
 		w.unread.clear(name)
 		delete(w.names, name)

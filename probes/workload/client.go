@@ -8,6 +8,7 @@ import (
 	"net/url"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -20,6 +21,7 @@ import (
 // client talks to one workload cluster.
 type client struct {
 	dynamic.Interface
+	config *rest.Config
 	server string
 	// http and base are for what is no object: logs.
 	http *http.Client
@@ -39,7 +41,7 @@ func (l *Looker) connect(ctx context.Context, ref model.ClusterRef) (*client, er
 	}
 	c, err := newClient(config, l.config.Log)
 	if err == nil && l.config.Keep != nil {
-		c.keep = func(u map[string]any) { l.config.Keep(ref, u) }
+		c.keep = func(u map[string]any) { l.config.Keep(model.InCluster(l.config.Supervisor, ref), u) }
 	}
 	return c, err
 }
@@ -107,7 +109,27 @@ func newClient(config *rest.Config, log *slog.Logger) (*client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot use its credentials: %w", err)
 	}
-	return &client{Interface: d, server: config.Host, http: h, base: base, lists: lists}, nil
+	return &client{Interface: d, config: config, server: config.Host, http: h, base: base, lists: lists}, nil
+}
+
+// discovery asks what the cluster serves, for as long as ctx lasts: client-go's takes no context.
+func (c *client) discovery(ctx context.Context) (discovery.DiscoveryInterface, error) {
+	h := *c.http
+	h.Transport = within{ctx, h.Transport}
+	d, err := discovery.NewDiscoveryClientForConfigAndClient(c.config, &h)
+	if err != nil {
+		return nil, fmt.Errorf("cannot ask what it serves: %w", err)
+	}
+	return d, nil
+}
+
+type within struct {
+	ctx context.Context // it lives as long as one question.
+	rt  http.RoundTripper
+}
+
+func (w within) RoundTrip(r *http.Request) (*http.Response, error) {
+	return w.rt.RoundTrip(r.WithContext(w.ctx)) //nolint:wrapcheck // a transport hands errors on as they are.
 }
 
 type warnings struct{ log *slog.Logger }

@@ -33,7 +33,7 @@ const (
 // cannot be read this time is taken over from it as stale. It returns an error only where
 // the cluster could not be read at all.
 func look(ctx context.Context, c *client, ref model.ClusterRef, pointed []string, before *model.Workload, now func() time.Time) (*model.Workload, error) {
-	nodes, err := list[*model.Node](ctx, c, gvr("", "nodes"), metav1.ListOptions{})
+	nodes, err := list[*model.Node](ctx, c, kindOf("Node"), metav1.ListOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -42,8 +42,8 @@ func look(ctx context.Context, c *client, ref model.ClusterRef, pointed []string
 		w.Sightings, w.HasPinniped, w.NamespaceLabels = before.Sightings, before.HasPinniped, before.NamespaceLabels
 	}
 	at := now()
-	w.NodesSource = okay(ref, "nodes", at)
-	w.PodsSource, w.BudgetsSource = okay(ref, "pods", at), okay(ref, "budgets", at)
+	w.NodesSource = okay(ref, model.PartNodes, at)
+	w.PodsSource, w.BudgetsSource = okay(ref, model.PartPods, at), okay(ref, model.PartBudgets, at)
 	for _, n := range nodes {
 		w.Nodes = append(w.Nodes, *n)
 	}
@@ -95,7 +95,7 @@ type reading struct {
 
 func (r *reading) pods(ctx context.Context, node string) {
 	sel := fields.OneTermEqualSelector("spec.nodeName", node).String()
-	pods, err := list[*model.Pod](ctx, r.c, gvr("", "pods"), metav1.ListOptions{FieldSelector: sel})
+	pods, err := list[*model.Pod](ctx, r.c, kindOf("Pod"), metav1.ListOptions{FieldSelector: sel})
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err != nil {
@@ -106,19 +106,19 @@ func (r *reading) pods(ctx context.Context, node string) {
 }
 
 func (r *reading) agents(ctx context.Context) {
-	r.agentPods, r.agentsErr = list[*model.Pod](ctx, r.c, gvr("", "pods"), metav1.ListOptions{LabelSelector: AgentLabel, Limit: agentLimit})
+	r.agentPods, r.agentsErr = list[*model.Pod](ctx, r.c, kindOf("Pod"), metav1.ListOptions{LabelSelector: AgentLabel, Limit: agentLimit})
 }
 
 func (r *reading) budgets(ctx context.Context) {
-	r.allBudgets, r.budgetsErr = list[*model.Budget](ctx, r.c, gvr("policy", "poddisruptionbudgets"), metav1.ListOptions{})
+	r.allBudgets, r.budgetsErr = list[*model.Budget](ctx, r.c, kindOf("PodDisruptionBudget"), metav1.ListOptions{})
 }
 
 func (r *reading) namespaces(ctx context.Context) {
-	r.labels, r.labelsErr = list[*model.Namespace](ctx, r.c, gvr("", "namespaces"), metav1.ListOptions{})
+	r.labels, r.labelsErr = list[*model.Namespace](ctx, r.c, kindOf("Namespace"), metav1.ListOptions{})
 }
 
 func (r *reading) attachments(ctx context.Context) {
-	r.allAttached, r.attachedErr = list[*model.VolumeAttachment](ctx, r.c, gvr("storage.k8s.io", "volumeattachments"), metav1.ListOptions{})
+	r.allAttached, r.attachedErr = list[*model.VolumeAttachment](ctx, r.c, kindOf("VolumeAttachment"), metav1.ListOptions{})
 }
 
 // join keeps what belongs to the nodes of interest.
@@ -181,7 +181,7 @@ func (r *reading) join() {
 // list reads a list in pages as rows of one type. With a limit in opts it reads one page.
 func list[T model.Object](ctx context.Context, c *client, r schema.GroupVersionResource, opts metav1.ListOptions) ([]T, error) {
 	var out []T
-	what := wire.What{GroupVersionResource: r, Kind: kindOf(r.Resource), Fields: opts.FieldSelector, Labels: opts.LabelSelector}
+	what := wire.What{GroupVersionResource: r, Kind: kindServed(r.Resource), Fields: opts.FieldSelector, Labels: opts.LabelSelector}
 	pages, limit, token := pageLimit, pageSize, ""
 	if opts.Limit > 0 {
 		pages, limit = 1, int(opts.Limit)
@@ -220,24 +220,20 @@ func list[T model.Object](ctx context.Context, c *client, r schema.GroupVersionR
 	return out, nil
 }
 
-// kindOf is the kind of a resource that is read here: lists of the API do not say it with each item.
-func kindOf(resource string) string {
-	return map[string]string{
-		"nodes": "Node", "pods": "Pod", "namespaces": "Namespace", "poddisruptionbudgets": "PodDisruptionBudget", "volumeattachments": "VolumeAttachment",
-	}[resource]
+// kindOf is the resource of a kind that is looked at in workload clusters.
+func kindOf(name string) schema.GroupVersionResource {
+	k, _ := object.Named(name)
+	return served(k)
 }
 
-// gvr names a resource; all that are read here have been served as v1 for years.
-func gvr(group, resource string) schema.GroupVersionResource {
-	return schema.GroupVersionResource{Group: group, Version: "v1", Resource: resource}
-}
-
-func sourceName(ref model.ClusterRef, part string) string {
-	return "workload/" + ref.Namespace + "/" + ref.Name + "/" + part
+// served is a kind as every workload cluster serves it: those that are read here have had one
+// version for years.
+func served(k object.Kind) schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: k.Groups[0], Version: k.Versions[0], Resource: k.Resource}
 }
 
 func okay(ref model.ClusterRef, part string, at time.Time) model.Source {
-	return model.Source{Name: sourceName(ref, part), State: model.SourceOK, Seen: at}
+	return model.Source{Name: model.WorkloadSource(ref, part), State: model.SourceOK, Seen: at}
 }
 
 // troubled marks a source whose part of the look failed.
@@ -271,11 +267,21 @@ func failed(ref model.ClusterRef, before *model.Workload, state model.SourceStat
 		c := *before
 		w = &c
 	}
-	for part, s := range map[string]*model.Source{"nodes": &w.NodesSource, "pods": &w.PodsSource, "budgets": &w.BudgetsSource} {
-		s.Name, s.Detail, s.State = sourceName(ref, part), why, state
+	for part, s := range map[string]*model.Source{model.PartNodes: &w.NodesSource, model.PartPods: &w.PodsSource, model.PartBudgets: &w.BudgetsSource} {
+		s.Name, s.Detail, s.State = model.WorkloadSource(ref, part), why, state
 		if !s.Seen.IsZero() {
 			s.State = model.SourceStale
 		}
 	}
 	return w
+}
+
+// kindServed is the kind of a resource that is looked at: lists of the API do not say it with each item.
+func kindServed(resource string) string {
+	for _, k := range object.KindsIn(model.PlaceCluster) {
+		if k.Resource == resource {
+			return k.Name
+		}
+	}
+	return ""
 }

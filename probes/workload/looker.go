@@ -12,6 +12,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 
 	"vksmedic/model"
@@ -49,7 +50,9 @@ type Config struct {
 	Before func(model.ClusterRef) *model.Workload
 	// Keep is handed every object whole that a look reads, before the sink is told of its row; nil
 	// for nobody. It must not change or keep the object, and is called from several goroutines.
-	Keep func(in model.ClusterRef, object map[string]any)
+	Keep func(in model.Place, object map[string]any)
+	// Supervisor is the name under which places name the Supervisor.
+	Supervisor string
 	// Log takes what API servers have to say besides; nil for nowhere.
 	Log *slog.Logger
 	// Now is the clock; nil for time.Now.
@@ -68,7 +71,7 @@ type Looker struct {
 	mu       sync.Mutex
 	judged   map[model.ClusterRef]judged
 	wanted   map[model.ClusterRef]need
-	attended model.ClusterRef
+	attended model.Place
 	again    bool
 	targets  map[model.ClusterRef]*target
 }
@@ -144,11 +147,11 @@ type judged struct {
 	need    need
 }
 
-// Attend has one cluster looked at closely, because it is open on the screen; the zero
-// value ends that.
-func (l *Looker) Attend(ref model.ClusterRef) {
+// Attend has one cluster looked at closely, because it is open on the screen; a place that is no
+// cluster ends that.
+func (l *Looker) Attend(p model.Place) {
 	l.mu.Lock()
-	l.attended = ref
+	l.attended = p
 	l.mu.Unlock()
 	l.stir()
 }
@@ -189,6 +192,15 @@ func (l *Looker) Client(ctx context.Context, ref model.ClusterRef) (dynamic.Inte
 		return nil, err
 	}
 	return c, nil
+}
+
+// Discovery is a client that asks a workload cluster what it serves, for as long as ctx lasts.
+func (l *Looker) Discovery(ctx context.Context, ref model.ClusterRef) (discovery.DiscoveryInterface, error) {
+	c, err := l.connect(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	return c.discovery(ctx)
 }
 
 // Run looks until ctx ends, and tells the sink.
@@ -236,7 +248,7 @@ func (l *Looker) plan() (gone []model.ClusterRef) {
 			t = &target{ref: ref, next: now, known: l.remembered(ref)}
 			l.targets[ref] = t
 		}
-		near := n.near || ref == l.attended || t.known != nil && len(t.known.PodsOn) > 0
+		near := n.near || l.attended.Is(ref) || t.known != nil && len(t.known.PodsOn) > 0
 		if l.again || near && !t.near || !slices.Equal(n.nodes, t.need.nodes) {
 			t.next = later(now, t.notBefore)
 		}
@@ -371,7 +383,7 @@ func (l *Looker) finish(sink Sink, r result) {
 		t.fails = 0
 	}
 	t.known = w
-	t.near = t.need.near || r.ref == l.attended || len(w.PodsOn) > 0
+	t.near = t.need.near || l.attended.Is(r.ref) || len(w.PodsOn) > 0
 	now := l.config.Now()
 	t.notBefore = now.Add(supervisor.DelayAsked(r.err))
 	t.next = later(now.Add(l.pace(t)), t.notBefore)
@@ -418,8 +430,8 @@ func (l *Looker) pace(t *target) time.Duration {
 func forget(sink Sink, ref model.ClusterRef) {
 	sink.Update(func(s *model.Store) {
 		s.SetWorkload(ref, nil)
-		for _, part := range []string{"nodes", "pods", "budgets"} {
-			s.RemoveSource(sourceName(ref, part))
+		for _, part := range []string{model.PartNodes, model.PartPods, model.PartBudgets} {
+			s.RemoveSource(model.WorkloadSource(ref, part))
 		}
 	})
 }

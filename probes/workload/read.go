@@ -7,31 +7,16 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 
 	"vksmedic/model"
 	"vksmedic/probes/describe"
+	"vksmedic/probes/object"
 )
 
-// shown are the kinds of a workload cluster that can be shown in full; Secrets are not.
-func shown(kind string) (r schema.GroupVersionResource, namespaced, ok bool) {
-	switch kind {
-	case "Node":
-		return gvr("", "nodes"), false, true
-	case "Pod":
-		return gvr("", "pods"), true, true
-	case "PodDisruptionBudget":
-		return gvr("policy", "poddisruptionbudgets"), true, true
-	case "VolumeAttachment":
-		return gvr("storage.k8s.io", "volumeattachments"), false, true
-	}
-	return schema.GroupVersionResource{}, false, false
-}
-
-// YAML reads an object of a workload cluster live.
-func (l *Looker) YAML(ctx context.Context, cluster model.ClusterRef, ref model.ObjectRef) (string, error) {
-	u, _, err := l.get(ctx, cluster, ref)
+// YAML reads an object live, of the workload cluster in which the reference places it.
+func (l *Looker) YAML(ctx context.Context, ref model.ObjectRef) (string, error) {
+	u, _, err := l.get(ctx, ref)
 	if err != nil {
 		return "", err
 	}
@@ -42,9 +27,10 @@ func (l *Looker) YAML(ctx context.Context, cluster model.ClusterRef, ref model.O
 	return s, nil
 }
 
-// Describe reads an object of a workload cluster and its events live, in words.
-func (l *Looker) Describe(ctx context.Context, cluster model.ClusterRef, ref model.ObjectRef) (string, error) {
-	u, c, err := l.get(ctx, cluster, ref)
+// Describe reads an object and its events live, of the workload cluster in which the reference places
+// it, in words.
+func (l *Looker) Describe(ctx context.Context, ref model.ObjectRef) (string, error) {
+	u, c, err := l.get(ctx, ref)
 	if err != nil {
 		return "", err
 	}
@@ -58,9 +44,10 @@ func (l *Looker) Describe(ctx context.Context, cluster model.ClusterRef, ref mod
 	return describe.Text(u.Object, events, missing, l.config.Now()), nil
 }
 
-func (l *Looker) get(ctx context.Context, cluster model.ClusterRef, ref model.ObjectRef) (*unstructured.Unstructured, *client, error) {
-	r, namespaced, ok := shown(ref.Kind)
-	if !ok {
+func (l *Looker) get(ctx context.Context, ref model.ObjectRef) (*unstructured.Unstructured, *client, error) {
+	cluster := ref.Place.Cluster
+	k, ok := object.Named(ref.Kind)
+	if !ok || k.Place != model.PlaceCluster { // Secrets are no kind that is looked at.
 		return nil, nil, fmt.Errorf("cannot show %s of cluster %s: this kind is not looked at", ref, cluster)
 	}
 	ctx, cancel := context.WithTimeout(ctx, l.config.Deadline)
@@ -69,8 +56,9 @@ func (l *Looker) get(ctx context.Context, cluster model.ClusterRef, ref model.Ob
 	if err != nil {
 		return nil, nil, err
 	}
+	r := served(k)
 	var i dynamic.ResourceInterface = c.Resource(r)
-	if namespaced {
+	if k.Namespaced {
 		i = c.Resource(r).Namespace(ref.Namespace)
 	}
 	u, err := i.Get(ctx, ref.Name, metav1.GetOptions{})

@@ -21,7 +21,7 @@ type Request struct {
 		Namespace string `json:"namespace"`
 		Name      string `json:"name"`
 	} `json:"objectRef"`
-	// Body is what was sent with a deletion: there a dry run is asked for in it.
+	// Body is what was sent with a deletion, which asks for a dry run in its body.
 	Body struct {
 		DryRun []string `json:"dryRun"`
 	} `json:"requestObject"`
@@ -44,7 +44,7 @@ func (l *Lab) Requests(t testing.TB, since int64) (requests []Request, next int6
 	for {
 		line, err := r.ReadBytes('\n')
 		if err != nil {
-			return requests, next // a line that is not written to its end is for the next time.
+			return requests, next // a line that is not complete yet is read by the next call.
 		}
 		next += int64(len(line))
 		var q Request

@@ -1,7 +1,7 @@
 // Package labtest gives tests a lab (the real API servers and controllers that
 // testdata/lab builds) and the real program in a real terminal. A test binary starts each
 // kind of lab at most once; the lab ends with the binary, however that ends. Where the
-// programs are not built, tests are skipped aloud, or fail in CI.
+// programs are not built, tests are skipped with a message, or fail in CI.
 //
 // Start reading at [Start], [StartAPIs] and [StartTerminal]; a package that uses them calls
 // [Main] from its TestMain.
@@ -96,7 +96,7 @@ func StartAPIs(t testing.TB, served string, flags ...string) *Lab {
 	return start(t, append([]string{"--only-apis", "--served", served}, flags...)...)
 }
 
-// Stage has the lab bring something about, such as stage stuck-worker --cluster team-a/api.
+// Stage runs a staging command of the lab, such as stage stuck-worker --cluster team-a/api.
 func (l *Lab) Stage(t testing.TB, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), l.bin, append(append([]string{"stage"}, args...), "--state", l.Dir)...) //nolint:gosec // the lab's own program.

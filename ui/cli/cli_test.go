@@ -26,6 +26,12 @@ func TestRun(t *testing.T) {
 		"of a workload, half said":     {[]string{"scan", "--workload-kubeconfig", "web=file"}, 2, "", "write NAMESPACE/CLUSTER=FILE"},
 		"a dump from standard input":   {[]string{"scan", "--from", "-"}, 0, "standard input: is empty", ""},
 		"as of, of a Supervisor":       {[]string{"scan", "--as-of", "2026-11-30T03:00:00Z"}, 2, "", "--as-of goes with --from"},
+		"articles that are right":      {[]string{"article", "check", "../../remedies/kb/testdata/own"}, 0, "nothing is wrong\n", ""},
+		"an article that is broken":    {[]string{"article", "check", "../../remedies/kb/testdata/broken/action-unknown.yaml"}, 1, "action-unknown.yaml:34: there is no action", ""},
+		"no article":                   {[]string{"article", "check", "nothing.yaml"}, 1, "nothing.yaml: cannot be read: cannot find it", ""},
+		"articles that are not named":  {[]string{"article", "check"}, 2, "", "name the files"},
+		"no such help with articles":   {[]string{"article", "chek"}, 2, "", `there is no "chek" in vksmedic article`},
+		"no folder of articles":        {[]string{"scan", "--articles", "nothing"}, 2, "", "unknown flag"},
 		"no time at all":               {[]string{"scan", "--from", "x", "--as-of", "tomorrow"}, 2, "", "not a time like"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,22 +2,30 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"os"
 
 	"vksmedic/model"
 	"vksmedic/probes"
 	"vksmedic/probes/supervisor"
 	"vksmedic/remedies"
+	"vksmedic/remedies/action"
+	"vksmedic/remedies/kb"
+	"vksmedic/remedies/walk"
 	"vksmedic/ui"
 )
 
 // newRunner makes the runner for a live Supervisor, and the commands that it reports.
-func newRunner(conn *supervisor.Connection, live *probes.Live, readOnly string) (*remedies.Runner, <-chan remedies.Command, error) {
+func newRunner(conn *supervisor.Connection, live *probes.Live, articles *kb.Catalogue, readOnly string) (*walk.Runner, <-chan remedies.Command) {
 	commands := make(chan remedies.Command, 64)
-	runner, err := remedies.NewRunner(remedies.Config{
-		Supervisor: conn, Context: conn.Context, Server: conn.Server, Workload: live.Workload, Snapshot: live.Latest,
-		JournalDir: remedies.DefaultJournalDir(os.Getenv), ReadOnly: readOnly, Who: conn.User,
+	var kubectl []string
+	for _, w := range conn.Kubectl() {
+		kubectl = append(kubectl, remedies.Quote(w))
+	}
+	runner := walk.NewRunner(walk.Config{
+		Sites:    &remedies.Sites{Supervisor: conn, Workload: live.Workload, Discovery: live.Discovery, Kubectl: kubectl},
+		Articles: articles, Registry: action.Registry(), Actions: action.All(), Guards: action.Guards(),
+		Context: conn.Context, Server: conn.Server, Snapshot: live.Latest,
+		JournalDir: walk.DefaultJournalDir(os.Getenv), ReadOnly: readOnly, Who: conn.User,
 		Log: func(c remedies.Command) {
 			select {
 			case commands <- c:
@@ -25,60 +33,36 @@ func newRunner(conn *supervisor.Connection, live *probes.Live, readOnly string) 
 			}
 		},
 	})
-	return runner, commands, err
+	return runner, commands
 }
 
 // wizard is the runner as the screen sees it.
-type wizard struct{ *remedies.Runner }
+type wizard struct{ *walk.Runner }
 
-// Offers is the article of the finding's signature.
-func (w wizard) Offers(f *model.Finding) []remedies.Offer {
-	for _, a := range w.Articles() {
-		if a.ID == f.Article {
-			return []remedies.Offer{{ID: a.ID, Title: a.Title, KB: a.KB, Address: a.Address}}
-		}
-	}
-	return nil
-}
-
-func (w wizard) Begin(ctx context.Context, f *model.Finding, _ string) (ui.Walk, error) {
-	return walk(w.Runner.Begin(ctx, f))
+func (w wizard) Begin(ctx context.Context, f *model.Finding, article string) (ui.Walk, error) {
+	return opened(w.Runner.Begin(ctx, f, article))
 }
 
 func (w wizard) Resume(ctx context.Context, id string) (ui.Walk, error) {
-	return walk(w.Runner.Resume(ctx, id))
+	return opened(w.Runner.Resume(ctx, id))
 }
 
-// walk keeps a nil walk from becoming an interface that is not nil.
-func walk(w *remedies.Walk, err error) (ui.Walk, error) {
+// opened keeps a nil walk from becoming an interface that is not nil.
+func opened(w *walk.Walk, err error) (ui.Walk, error) {
 	if err != nil {
 		return nil, err
 	}
-	return patient{w}, nil
-}
-
-// patient is a walk that neither looks for others while a preview is open nor asks anything.
-type patient struct{ *remedies.Walk }
-
-func (patient) Watch(ctx context.Context, _ func()) error {
-	<-ctx.Done()
-	return nil
-}
-
-func (patient) Answer(context.Context, string, string) error {
-	return errors.New("this walk asks nothing")
+	return w, nil
 }
 
 // addresses finds where the article of a finding can be read.
-func addresses(r *remedies.Runner) func(*model.Finding) string {
-	byID := map[string]string{}
-	for _, a := range r.Articles() {
-		byID[a.ID] = a.Address
-	}
+func addresses(articles *kb.Catalogue) func(*model.Finding) string {
 	return func(f *model.Finding) string {
-		if a := byID[f.Article]; a != "" {
-			return a
+		for _, a := range articles.For(f.Signature) {
+			if a.Address != "" {
+				return a.Address
+			}
 		}
-		return remedies.Address(f.KB)
+		return kb.Address(f.KB)
 	}
 }

@@ -11,6 +11,8 @@ import (
 
 	"vksmedic/model"
 	"vksmedic/model/signature"
+	"vksmedic/remedies/action"
+	"vksmedic/remedies/kb"
 )
 
 // flags are those that all commands share, and the dashboard's. What one other command
@@ -21,6 +23,7 @@ type flags struct {
 	workloads           []string
 	readOnly            bool
 	from, asOf          string
+	articles            string
 	stalledAfter        time.Duration
 }
 
@@ -35,6 +38,7 @@ func (f *flags) register(c *cobra.Command) {
 	all.StringVar(&f.from, "from", "", "read a dump instead: a file, a folder, a .tar.gz or - for standard input; read-only")
 	all.StringVar(&f.asOf, "as-of", "", "with --from: judge as of this time, RFC 3339 (default: the newest time in the dump)")
 	all.DurationVar(&f.stalledAfter, "stalled-after", signature.StalledAfter, "how long a Machine may be Deleting before that is flagged")
+	c.Flags().StringVar(&f.articles, "articles", "", "a folder with articles of your own, offered beside those of the program")
 	c.Flags().BoolVar(&f.readOnly, "read-only", false, "change nothing, whatever is pressed")
 }
 
@@ -96,4 +100,9 @@ func (f *flags) asOfTime() (time.Time, error) {
 		return t, fmt.Errorf("--as-of %s: not a time like 2026-11-30T03:00:00Z", f.asOf)
 	}
 	return t, nil
+}
+
+// loadArticles loads the articles of the program, and those of --articles.
+func (f *flags) loadArticles() (*kb.Catalogue, error) {
+	return action.Articles(f.articles)
 }

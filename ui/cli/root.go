@@ -10,7 +10,6 @@ import (
 	"vksmedic/model"
 	"vksmedic/probes"
 	"vksmedic/probes/capture"
-	"vksmedic/remedies"
 	"vksmedic/ui"
 )
 
@@ -33,7 +32,7 @@ Start it against the Supervisor's kubeconfig (kubectl vsphere login writes one).
 	}
 	p.register(c)
 	c.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return p.check(c) }
-	c.AddCommand(p.scanCommand(), p.captureCommand(), p.versionCommand())
+	c.AddCommand(p.scanCommand(), p.captureCommand(), p.articleCommand(), p.versionCommand())
 	c.InitDefaultCompletionCmd()
 	for _, sub := range c.Commands() {
 		if sub.Name() == "completion" {
@@ -56,6 +55,10 @@ func (p *program) dashboard(ctx context.Context) error {
 	if err := ui.Drawable(nil); err != nil {
 		return err
 	}
+	articles, err := p.loadArticles()
+	if err != nil {
+		return err
+	}
 	logs, secrets := newLog()
 	defer logs.Close()
 	conn, config, err := p.connect(ctx, logs, secrets, 0)
@@ -74,14 +77,11 @@ func (p *program) dashboard(ctx context.Context) error {
 	if p.readOnly {
 		where.ReadOnly = "started with --read-only"
 	}
-	runner, commands, err := newRunner(conn, live, where.ReadOnly)
-	if err != nil {
-		return err
-	}
+	runner, commands := newRunner(conn, live, articles, where.ReadOnly)
 	captures := captures{tool: p.tool(), conn: conn, config: config, live: live, judge: p.judge()}
 	err = ui.Run(ctx, ui.Options{
-		In: p.In, Out: p.Out, Where: where, Capture: captures.take, Snapshots: live.Snapshots(), Refresh: live.Refresh, Attend: attend(live),
-		Reader: liveReader{live}, Wizard: wizard{runner}, Address: addresses(runner), Commands: commands, Log: logs.Lines(), Now: time.Now,
+		In: p.In, Out: p.Out, Where: where, Capture: captures.take, Snapshots: live.Snapshots(), Refresh: live.Refresh, Attend: live.Attend,
+		Reader: liveReader{live}, Wizard: wizard{runner}, Address: addresses(articles), Commands: commands, Log: logs.Lines(), Now: time.Now,
 	})
 	cancel()
 	captures.wait()
@@ -117,12 +117,12 @@ func (p *program) dashboardOfDump(ctx context.Context) error {
 	snapshots := make(chan *model.Snapshot, 1)
 	snapshots <- sn
 	now := func() time.Time { return sn.At }
-	runner, err := remedies.NewRunner(remedies.Config{ReadOnly: "a dump"})
+	articles, err := p.loadArticles()
 	if err != nil {
 		return err
 	}
 	return ui.Run(ctx, ui.Options{
 		In: keys, Out: p.Out, Where: ui.Where{Dump: name, ReadOnly: "this is a dump"}, Snapshots: snapshots,
-		Refresh: func() {}, Attend: func(model.Place) {}, Reader: dumpReader{d}, Address: addresses(runner), Now: now,
+		Refresh: func() {}, Attend: func(model.Place) {}, Reader: dumpReader{d}, Address: addresses(articles), Now: now,
 	})
 }

@@ -48,7 +48,18 @@ func (p *program) scan(ctx context.Context, format print.Format, timeout time.Du
 	if err != nil {
 		return err
 	}
-	if err := print.Print(p.Out, format, sn, printOptions(p.Out)); err != nil {
+	articles, err := p.loadArticles()
+	if err != nil {
+		return err
+	}
+	o := printOptions(p.Out)
+	o.Article = func(f *model.Finding) string {
+		for _, a := range articles.For(f.Signature) {
+			return a.ID
+		}
+		return ""
+	}
+	if err := print.Print(p.Out, format, sn, o); err != nil {
 		return err
 	}
 	if code := print.ExitCode(sn); code != print.Clear {

@@ -15,7 +15,7 @@ import (
 	"vksmedic/probes"
 	"vksmedic/probes/capture"
 	"vksmedic/probes/supervisor"
-	"vksmedic/remedies"
+	"vksmedic/remedies/walk"
 	"vksmedic/ui"
 	"vksmedic/ui/print"
 )
@@ -84,7 +84,7 @@ func (p *program) readDump(ctx context.Context, idle time.Duration, say io.Write
 
 // logFile is where the libraries' logs go, beside the journal.
 func logFile() string {
-	dir := remedies.DefaultJournalDir(os.Getenv)
+	dir := walk.DefaultJournalDir(os.Getenv)
 	if dir == "" {
 		return ""
 	}

@@ -186,7 +186,7 @@ func TestCaseNotes(t *testing.T) {
 			t.Fatalf("facts %+v", agent.Facts)
 		}
 		for _, pod := range []string{"a-0", "b-0", "c-0", "d-0"} {
-			want := model.ObjectRef{Kind: "Pod", Namespace: "app", Name: pod}
+			want := model.ObjectRef{Kind: "Pod", Namespace: "app", Name: pod}.In(blocked.Place)
 			if !slices.Contains(blocked.Subjects, want) {
 				t.Errorf("%s is not among the subjects %v", want, blocked.Subjects)
 			}

@@ -1,8 +1,6 @@
 package print
 
 import (
-	"strings"
-
 	"vksmedic/model"
 	"vksmedic/model/signature"
 )
@@ -55,21 +53,21 @@ func lost(sn *model.Snapshot) []model.Source {
 func blind(sn *model.Snapshot) []string {
 	var out []string
 	for _, resource := range signature.Requires() {
-		name, found := "supervisor/"+resource, false
+		found := false
 		for i := range sn.Sources {
 			s := &sn.Sources[i]
-			if s.Name != name && !strings.HasPrefix(s.Name, name+"@") {
+			if !s.Name.Of(resource) {
 				continue
 			}
 			found = true
 			// A kind that is not served has no objects; without Machines there is nothing to judge.
 			none := s.State == model.SourceNotServed && resource != "machines"
 			if !s.Readable() && !none {
-				out = append(out, s.Name)
+				out = append(out, string(s.Name))
 			}
 		}
 		if !found {
-			out = append(out, name)
+			out = append(out, string(model.SupervisorSource(resource, "")))
 		}
 	}
 	return out

@@ -54,14 +54,14 @@ type sourceJSON struct {
 	Detail string            `json:"detail"`
 }
 
-func printJSON(w io.Writer, sn *model.Snapshot) error {
+func printJSON(w io.Writer, sn *model.Snapshot, o Options) error {
 	out := list{APIVersion: APIVersion, Kind: Kind, AsOf: stamp(sn.At), Findings: []findingJSON{}, Sources: []sourceJSON{}}
 	for _, f := range sn.Findings() {
-		out.Findings = append(out.Findings, toJSON(f))
+		out.Findings = append(out.Findings, toJSON(f, o))
 	}
 	for _, s := range sn.Sources {
 		out.Sources = append(out.Sources, sourceJSON{
-			Name: text.Clean(s.Name), State: state(s.State), Age: age(s, sn.At), Detail: text.Clean(s.Detail),
+			Name: text.Clean(string(s.Name)), State: state(s.State), Age: age(s, sn.At), Detail: text.Clean(s.Detail),
 		})
 	}
 	e := json.NewEncoder(w)
@@ -70,11 +70,14 @@ func printJSON(w io.Writer, sn *model.Snapshot) error {
 	return e.Encode(out) //nolint:wrapcheck // Print says what failed.
 }
 
-func toJSON(f *model.Finding) findingJSON {
+func toJSON(f *model.Finding, o Options) findingJSON {
 	j := findingJSON{
 		Signature: f.Signature, Confidence: f.Confidence, Severity: f.Severity,
 		Cluster:  model.ClusterRef{Namespace: text.Clean(f.Cluster.Namespace), Name: text.Clean(f.Cluster.Name)},
-		Subjects: []model.ObjectRef{}, Summary: text.Clean(f.Summary), KB: f.KB, Article: f.Article, Evidence: []evidenceJSON{},
+		Subjects: []model.ObjectRef{}, Summary: text.Clean(f.Summary), KB: f.KB, Evidence: []evidenceJSON{},
+	}
+	if o.Article != nil {
+		j.Article = o.Article(f)
 	}
 	for _, s := range f.Subjects {
 		j.Subjects = append(j.Subjects, cleanRef(s))

@@ -26,6 +26,8 @@ type Options struct {
 	Width int
 	// Color says that the reader is a terminal that shows colours.
 	Color bool
+	// Article is the id of the article that mends a finding, empty where none does. Nil: none does.
+	Article func(*model.Finding) string
 }
 
 // Print writes the findings and sources of a snapshot. The error is that of the writer,
@@ -36,7 +38,7 @@ func Print(w io.Writer, f Format, sn *model.Snapshot, o Options) error {
 	case Table:
 		err = table(w, sn, o)
 	case JSON:
-		err = printJSON(w, sn)
+		err = printJSON(w, sn, o)
 	case Markdown:
 		err = markdown(w, sn)
 	default:

@@ -17,7 +17,7 @@ import (
 
 var now = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
-func source(name string, s model.SourceState) model.Source {
+func source(name model.SourceName, s model.SourceState) model.Source {
 	return model.Source{Name: name, State: s, Seen: now.Add(-3 * time.Second)}
 }
 
@@ -27,9 +27,8 @@ func readable() []model.Source { return except() }
 func except(others ...model.Source) []model.Source {
 	var out []model.Source
 	for _, r := range signature.Requires() {
-		n := "supervisor/" + r
-		if !slices.ContainsFunc(others, func(s model.Source) bool { return s.Name == n || strings.HasPrefix(s.Name, n+"@") }) {
-			out = append(out, source(n, model.SourceOK))
+		if !slices.ContainsFunc(others, func(s model.Source) bool { return s.Name.Of(r) }) {
+			out = append(out, source(model.SupervisorSource(r, ""), model.SourceOK))
 		}
 	}
 	return append(out, others...)
@@ -226,7 +225,7 @@ func TestCalm(t *testing.T) {
 func TestOneReasonIsSaidOnce(t *testing.T) {
 	why := "https://192.0.2.10 refuses connections\x1b[2J"
 	var all []model.Source
-	for _, n := range []string{"supervisor/clusters", "supervisor/machines", "supervisor/machinesets", "supervisor/vks", "workload/team-a/web/nodes"} {
+	for _, n := range []model.SourceName{"supervisor/clusters", "supervisor/machines", "supervisor/machinesets", "supervisor/vks", "workload/team-a/web/nodes"} {
 		all = append(all, model.Source{Name: n, State: model.SourceUnreachable, Detail: why})
 	}
 	sn := &model.Snapshot{At: now, Sources: all}

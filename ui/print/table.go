@@ -11,6 +11,7 @@ import (
 	"vksmedic/model"
 	"vksmedic/model/signature"
 	"vksmedic/model/text"
+	"vksmedic/ui/widget"
 )
 
 // narrowest is the width that the table is made for at least.
@@ -66,7 +67,7 @@ func calm(sn *model.Snapshot) string {
 // whatWasLost names the first thing that was lost, and how many more there are.
 func whatWasLost(sn *model.Snapshot) string {
 	all := lost(sn)
-	s := strings.TrimPrefix(all[0].Name, "file/") + ": " + strings.TrimSuffix(all[0].Detail, ".")
+	s := strings.TrimPrefix(string(all[0].Name), "file/") + ": " + strings.TrimSuffix(all[0].Detail, ".")
 	if more := len(all) - 1; more > 0 {
 		s += ", and " + strconv.Itoa(more) + " more"
 	}
@@ -148,7 +149,7 @@ func (p *printer) findings(found []*model.Finding, sn *model.Snapshot, width int
 	}
 	for _, f := range found {
 		r := row{severity: f.Severity, summary: text.Clean(f.Summary)}
-		r.cells = [4]string{sign(f.Severity) + " " + string(f.Severity), middle(where(f), 28), string(f.Confidence), text.Since(sn.At, f.Since)}
+		r.cells = [4]string{sign(f.Severity) + " " + string(f.Severity), widget.CutMiddle(text.Clean(where(f)), 28), string(f.Confidence), text.Since(sn.At, f.Since)}
 		for i, c := range r.cells {
 			widths[i] = max(widths[i], ansi.StringWidth(c))
 		}
@@ -196,17 +197,6 @@ func pad(s string, w int) string {
 		return s + strings.Repeat(" ", n)
 	}
 	return s
-}
-
-// middle cuts a long name in its middle, so that both its ends can be read.
-func middle(s string, w int) string {
-	s = text.Clean(s)
-	n := ansi.StringWidth(s)
-	if n <= w {
-		return s
-	}
-	head := (w - 1) / 2
-	return ansi.Truncate(s, head, "") + "…" + ansi.TruncateLeft(s, n-(w-1-head), "")
 }
 
 // where says what a finding is about.

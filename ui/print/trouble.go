@@ -35,7 +35,7 @@ func troubles(sn *model.Snapshot) []*trouble {
 			known[r] = t
 			all = append(all, t)
 		}
-		t.names = append(t.names, text.Clean(s.Name))
+		t.names = append(t.names, text.Clean(string(s.Name)))
 	}
 	return all
 }

@@ -35,6 +35,13 @@ func (s Style) Render(text string) string {
 // Lip is the same style for components that want Lip Gloss.
 func (s Style) Lip() lipgloss.Style { return s.lip }
 
+// Sequences is a style that writes these two sequences around a text, for who has styles of
+// their own, such as a test that wants to read which meaning a text has. Components that want
+// Lip Gloss get it reversed.
+func Sequences(open, end string) Style {
+	return Style{open: open, end: end, lip: lipgloss.NewStyle().Reverse(true)}
+}
+
 // Styles are the meanings that a screen can give to text.
 type Styles struct {
 	// Danger is for what needs a person now; Warn for what is wrong and can wait;
@@ -113,29 +120,29 @@ func New(profile colorprofile.Profile, dark bool) Styles {
 // From makes styles from a palette.
 func From(p Palette) Styles {
 	return Styles{
-		Danger:       build(look{fore: p.Danger}),
-		DangerStrong: build(look{fore: p.Danger, bold: true}),
-		Warn:         build(look{fore: p.Warn}),
-		Ok:           build(look{fore: p.Ok}),
-		Muted:        build(look{fore: p.Muted, faint: p.FaintMuted}),
-		Accent:       build(look{fore: p.Accent, bold: p.Accent == nil}),
-		Strong:       build(look{bold: true}),
-		Head:         build(look{fore: p.Muted, faint: p.FaintMuted}),
-		Added:        build(look{fore: p.Ok}),
-		Removed:      build(look{fore: p.Danger}),
-		Match:        build(look{reverse: true}),
-		Selected:     build(look{back: p.SelectedBack, reverse: p.SelectedBack == nil}),
+		Danger:       build(traits{fore: p.Danger}),
+		DangerStrong: build(traits{fore: p.Danger, bold: true}),
+		Warn:         build(traits{fore: p.Warn}),
+		Ok:           build(traits{fore: p.Ok}),
+		Muted:        build(traits{fore: p.Muted, faint: p.FaintMuted}),
+		Accent:       build(traits{fore: p.Accent, bold: p.Accent == nil}),
+		Strong:       build(traits{bold: true}),
+		Head:         build(traits{fore: p.Muted, faint: p.FaintMuted}),
+		Added:        build(traits{fore: p.Ok}),
+		Removed:      build(traits{fore: p.Danger}),
+		Match:        build(traits{reverse: true}),
+		Selected:     build(traits{back: p.SelectedBack, reverse: p.SelectedBack == nil}),
 	}
 }
 
-type look struct {
+type traits struct {
 	fore, back           color.Color
 	bold, faint, reverse bool
 }
 
 // build writes the sequences by hand where Lip Gloss would end with a full reset:
 // that would also end the style around it.
-func build(l look) Style {
+func build(l traits) Style {
 	lip := lipgloss.NewStyle()
 	var open, end ansi.Style
 	if l.fore != nil {

@@ -50,9 +50,9 @@ type Options struct {
 	WebhookPort, HealthPort int
 	// CertDir holds tls.crt and tls.key of the webhook server.
 	CertDir string
-	// SyncPeriod is how often everything is reconciled even when nothing
-	// changed. The control plane provider looks at etcd only when something
-	// makes it look, so a lab wants this short.
+	// SyncPeriod is how often everything is reconciled even when nothing changed. The
+	// control plane provider looks at etcd only in a reconcile, so this is short in a
+	// lab.
 	SyncPeriod time.Duration
 	// ConnectRetry is the pause before a workload cluster that did not answer is
 	// tried again. Cluster API's own 30 s would make each new cluster wait.
@@ -62,8 +62,8 @@ type Options struct {
 	WebhooksOnly bool
 }
 
-// Run runs the manager until ctx ends. It returns an error when the manager
-// cannot be set up or loses what it needs to go on.
+// Run runs the manager until ctx ends. It returns an error when the manager cannot be
+// set up or loses something that it cannot run without.
 func Run(ctx context.Context, cfg *rest.Config, o Options) error {
 	scheme, err := newScheme()
 	if err != nil {

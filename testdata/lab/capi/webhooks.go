@@ -10,8 +10,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// webhooks adds Cluster API's admission webhooks; each brings the conversion
-// webhook of its kind along.
+// webhooks adds Cluster API's admission webhooks; each of them also registers the
+// conversion webhook of its kind.
 type webhooks struct {
 	mgr          ctrl.Manager
 	clusterCache clustercache.ClusterCache // Nil when nothing is reconciled; only Clusters with a topology ask it.

@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// heartbeat is how often a long build says that it is alive.
+// heartbeat is the time between two lines that a long build prints.
 const heartbeat = 10 * time.Second
 
 // builder builds into one folder.
@@ -53,7 +53,7 @@ func hashSources(dir string) (sources, error) {
 			return fmt.Errorf("read a source file: %w", err)
 		}
 		line := fmt.Appendf(nil, "%s %x\n", path, sha256.Sum256(content))
-		_, _ = own.Write(line) // A hash takes everything.
+		_, _ = own.Write(line) // Writing to a hash never fails.
 		if isModule {
 			_, _ = modules.Write(line)
 		}
@@ -65,7 +65,7 @@ func hashSources(dir string) (sources, error) {
 	return sources{modules: hex.EncodeToString(modules.Sum(nil)), own: hex.EncodeToString(own.Sum(nil))}, nil
 }
 
-// lock keeps two builds from each other.
+// lock makes sure that one build runs at a time.
 func (b builder) lock() (func() error, error) {
 	file, err := os.OpenFile(filepath.Join(b.dir, "build.lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -97,7 +97,7 @@ func (b builder) build(ctx context.Context, p program) (bool, error) {
 	if err := b.compile(ctx, p, next); err != nil {
 		return false, fmt.Errorf("build %s: %w", p.name, err)
 	}
-	// A program that runs keeps its file.
+	// A program that is running keeps its old file.
 	if err := os.Rename(next, target); err != nil {
 		return false, fmt.Errorf("put %s in its place: %w", p.name, err)
 	}
@@ -108,7 +108,7 @@ func (b builder) build(ctx context.Context, p program) (bool, error) {
 	return true, nil
 }
 
-// isCurrent says whether the thing of the name was made with the key.
+// isCurrent says whether what has this name was made with this key.
 func (b builder) isCurrent(name, key, target string) bool {
 	stamp, err := os.ReadFile(b.stamp(name))
 	if err != nil || string(stamp) != key {
@@ -132,7 +132,7 @@ func ldflags() string {
 	parts := strings.Split(kubernetesVersion, ".")
 	flags := []string{"-s", "-w"}
 	for _, variable := range []string{"gitVersion=v" + kubernetesVersion, "gitMajor=" + parts[0], "gitMinor=" + parts[1]} {
-		// The servers say the one, kubectl and every client the other.
+		// The servers print the first, kubectl and every client the second.
 		flags = append(flags, "-X k8s.io/component-base/version."+variable, "-X k8s.io/client-go/pkg/version."+variable)
 	}
 	return strings.Join(flags, " ")

@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// kubernetesVersion is what the programs say of themselves; it is the version of
+// kubernetesVersion is the version that the programs print; it is that of
 // k8s.io/kubernetes in go.mod.
 const kubernetesVersion = "1.36.3"
 

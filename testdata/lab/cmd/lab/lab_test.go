@@ -75,7 +75,7 @@ func create(t *testing.T, path string) *os.File {
 	return file
 }
 
-// waitFor polls, and shows the daemon's words when it takes too long.
+// waitFor polls, and shows what the daemon printed when it takes too long.
 func (d *daemon) waitFor(t *testing.T, what string, limit time.Duration, done func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(limit); !done(); time.Sleep(50 * time.Millisecond) {
@@ -91,7 +91,7 @@ func (d *daemon) ready() bool {
 	return err == nil
 }
 
-// said looks for words in the progress log.
+// said says whether the progress log has these words.
 func (d *daemon) said(words string) func() bool {
 	return func() bool {
 		content, err := os.ReadFile(d.dir.Path(state.ProgressLog))

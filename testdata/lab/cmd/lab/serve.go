@@ -32,8 +32,8 @@ import (
 	"vksmedic/testdata/lab/internal/vsphere"
 )
 
-// stageTimeout is a limit for a machine that is hopelessly slow; two cores need a
-// third of it.
+// stageTimeout is how long the staging may take. With two cores it takes a third of
+// that.
 const stageTimeout = 8 * time.Minute
 
 // serveOptions are the flags of serve, which up passes on.
@@ -114,7 +114,7 @@ func serve(ctx context.Context, args []string, _, stderr io.Writer) error {
 	err = l.run(ctx, stderr)
 	l.launcher.KillAll()
 	if ctx.Err() != nil {
-		err = nil // Ended because somebody said so.
+		err = nil // It was asked to end.
 	}
 	if err == nil {
 		err = folder.Clean()

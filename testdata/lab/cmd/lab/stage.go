@@ -87,7 +87,7 @@ func planOf(name string) (scenario.Plan, error) {
 	return plans[i], nil
 }
 
-// stuckUpgrade is for a cluster whose upgrade went through: it starts the next one.
+// stuckUpgrade starts the next upgrade of a cluster whose last one is done.
 func stuckUpgrade(ctx context.Context, clusters scenario.Clusters, plan scenario.Plan, version string) (string, error) {
 	if len(plan.AgentNamespaces) == 0 {
 		plan.AgentNamespaces = []string{scenario.PinnipedNamespace}

@@ -66,10 +66,10 @@ func startDaemon(folder state.Dir, args []string) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("find the lab's program: %w", err), log.Close())
 	}
-	// Its life is its own, not this command's.
+	// The daemon goes on when this command ends.
 	daemon := exec.CommandContext(context.Background(), self, args...) //nolint:gosec // The lab's own program.
 	daemon.Stdout, daemon.Stderr = log, log
-	daemon.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // Ctrl-C at this command is not for it.
+	daemon.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // Ctrl-C at this command does not reach it.
 	if err := daemon.Start(); err != nil {
 		return nil, errors.Join(fmt.Errorf("start the daemon: %w", err), log.Close())
 	}
@@ -143,8 +143,8 @@ func down(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// end asks the daemon to end, and after a while no longer asks. Its children end
-// with it in any case.
+// end asks the daemon to end, and kills it when it does not. Its children end with it
+// either way.
 func end(folder state.Dir, pid int) error {
 	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return fmt.Errorf("end process %d: %w", pid, err)

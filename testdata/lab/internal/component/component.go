@@ -81,7 +81,7 @@ func (p Programs) StartEtcd(l *proc.Launcher, name string, e Etcd) (*proc.Proces
 		"--cert-file=" + cert("server.crt"), "--key-file=" + cert("server.key"),
 		"--peer-client-cert-auth=true", "--peer-trusted-ca-file=" + authority,
 		"--peer-cert-file=" + cert("peer.crt"), "--peer-key-file=" + cert("peer.key"),
-		"--unsafe-no-fsync", // Nothing in a lab has to survive a power cut.
+		"--unsafe-no-fsync", // Faster; a lab keeps nothing.
 		"--log-level=warn",
 	}, nil)
 }
@@ -90,7 +90,7 @@ func (p Programs) StartEtcd(l *proc.Launcher, name string, e Etcd) (*proc.Proces
 type APIServer struct {
 	// Host is the loopback address; the port is 6443.
 	Host string
-	// Etcd lists client URLs, alive or not: the API server skips dead ones.
+	// Etcd lists client URLs, also of members that do not run: the API server skips those.
 	Etcd []string
 	// Dir is for the log. Certs has ca.crt (of clients), apiserver.{crt,key},
 	// etcd-ca.crt, apiserver-etcd-client.{crt,key}, sa.{pub,key}.
@@ -156,6 +156,6 @@ func (p Programs) StartCAPI(l *proc.Launcher, c CAPI) (*proc.Process, error) {
 		fmt.Sprintf("--webhooks-only=%t", c.WebhooksOnly), "--sync-period=1m", "--connect-retry=2s", "--v=2",
 	}
 	return l.Start("cluster-api", filepath.Join(c.Dir, "cluster-api.log"), p.path("capi"), args,
-		// Cluster API's managers read who they are from the environment.
+		// Cluster API's managers read their own name from the environment.
 		[]string{"POD_NAMESPACE=capi-system", "POD_NAME=capi-controller-manager", "POD_UID=lab"})
 }

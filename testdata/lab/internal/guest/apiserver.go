@@ -13,8 +13,8 @@ import (
 	"vksmedic/testdata/lab/internal/proc"
 )
 
-// controllers are what the cluster's real kube-controller-manager runs. Without
-// the node lifecycle controller nobody asks the played kubelets for heartbeats.
+// controllers are what the cluster's real kube-controller-manager runs. The node
+// lifecycle controller is not among them, so the played kubelets need no heartbeats.
 func controllers() []string {
 	return []string{
 		"deployment-controller", "replicaset-controller", "daemonset-controller", "disruption-controller",

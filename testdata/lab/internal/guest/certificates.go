@@ -75,8 +75,8 @@ func (a *authorities) memberCertificates(name, host string) error {
 		request := pki.Request{
 			CommonName: name,
 			DNSNames:   []string{name, "localhost"},
-			// A connection to 127.x.0.N comes from 127.0.0.1 on Linux, and etcd holds
-			// a peer's certificate against the address that it comes from.
+			// A connection to 127.x.0.N comes from 127.0.0.1 on Linux, and etcd checks
+			// that a peer's certificate is for the address that it comes from.
 			IPs: []string{host, "127.0.0.1"},
 		}
 		if err := a.etcd.Write(a.dir, name+"-etcd-"+use, request); err != nil {

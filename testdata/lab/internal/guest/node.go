@@ -96,7 +96,7 @@ func createMirrorPods(ctx context.Context, c client.Client, vm VM) error {
 			ObjectMeta: metav1.ObjectMeta{
 				Namespace: metav1.NamespaceSystem, Name: name + "-" + vm.Name,
 				Labels: map[string]string{"component": name, "tier": "control-plane"},
-				// The mirror annotation is what makes a drain pass them by.
+				// A drain skips pods with the mirror annotation.
 				Annotations: map[string]string{
 					corev1.MirrorPodAnnotationKey: string(node.UID), "kubernetes.io/config.hash": string(node.UID), "kubernetes.io/config.source": "file",
 				},

@@ -195,8 +195,8 @@ func nodeReady(node *corev1.Node) bool {
 	})
 }
 
-// ignore drops the errors that only mean that somebody else was faster; the
-// change that made it so brings the object back.
+// ignore drops errors that mean that the object was changed or deleted meanwhile; that
+// change leads to another reconcile.
 func ignore(err error) error {
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil

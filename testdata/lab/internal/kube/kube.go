@@ -27,9 +27,9 @@ import (
 	"vksmedic/testdata/lab/internal/pki"
 )
 
-// AdminUser and AdminGroup are who the lab itself is on every API server. The
-// group passes every check, so that the lab can set the checks up; nobody whom
-// the lab makes a kubeconfig for is in it.
+// AdminUser and AdminGroup are the user and the group of the lab itself on every API
+// server. The group passes every authorization check, so that the lab can create the
+// roles; none of the lab's people is in it.
 const (
 	AdminUser  = "lab"
 	AdminGroup = "system:masters"
@@ -73,8 +73,8 @@ func NewAccess(ca *pki.CA, server, user string, groups ...string) (Access, error
 	return Access{Server: server, CA: ca.PEM, Cert: cert, Key: key, Cluster: "lab", User: user}, nil
 }
 
-// Config is the access for client-go. The lab does a lot at once while it is
-// staged, so it is not slowed down on its own side.
+// Config is the access for client-go. The lab sends many requests at once while it is
+// staged, so the limit of the client is high.
 func (a Access) Config() *rest.Config {
 	return &rest.Config{
 		Host:            a.Server,
@@ -164,8 +164,8 @@ func WaitReady(ctx context.Context, config *rest.Config, gone <-chan struct{}) e
 	})
 }
 
-// Poll asks done every interval until it says yes or fails, or until ctx ends;
-// what is waited for is named in that error.
+// Poll calls done every interval until it returns true or an error, or until ctx ends;
+// that error names what is waited for.
 func Poll(ctx context.Context, interval time.Duration, what string, done func(context.Context) (bool, error)) error {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()

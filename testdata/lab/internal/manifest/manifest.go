@@ -90,8 +90,8 @@ func WaitEstablished(ctx context.Context, c client.Client) error {
 	return err
 }
 
-// InstallWebhooks creates Cluster API's admission webhook configurations. Once
-// they exist nothing of Cluster API's can be written without its manager.
+// InstallWebhooks creates Cluster API's admission webhook configurations. Once they
+// exist, objects of Cluster API can be written only while its manager runs.
 func InstallWebhooks(ctx context.Context, c client.Client, s Source) error {
 	files, err := filepath.Glob(filepath.Join(s.Dir, "webhooks", "*.yaml"))
 	if err != nil || len(files) == 0 {
@@ -134,7 +134,7 @@ func (s Source) createWebhook(ctx context.Context, c client.Client, from documen
 		}
 		object = o
 	default:
-		return nil // The Service in front of the webhooks, which a lab has not.
+		return nil // The Service in front of the webhooks; a lab has none.
 	}
 	object.SetName(object.GetName() + suffix)
 	if err := c.Create(ctx, object); err != nil {
@@ -143,7 +143,7 @@ func (s Source) createWebhook(ctx context.Context, c client.Client, from documen
 	return nil
 }
 
-// pointAt turns a reference to a Service into the URL of the manager.
+// pointAt replaces a reference to a Service by the URL of the manager.
 func (s Source) pointAt(config *admissionv1.WebhookClientConfig) {
 	url := s.WebhookURL
 	if config.Service != nil && config.Service.Path != nil {
@@ -212,10 +212,9 @@ func (s Source) complete(project string, crd *apiextensionsv1.CustomResourceDefi
 	}
 }
 
-// keepStorageVersion takes all versions but the stored one away. The webhooks
-// that convert between them belong to CAPV and VM Operator, which do not run
-// here; without them the API server would hand out objects of one version in the
-// clothes of another.
+// keepStorageVersion takes all versions but the stored one away. The webhooks that
+// convert between them belong to CAPV and VM Operator, which do not run here; without
+// them the API server would serve objects of one version under the name of another.
 func keepStorageVersion(crd *apiextensionsv1.CustomResourceDefinition) {
 	crd.Spec.Versions = slices.DeleteFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool {
 		return !v.Storage

@@ -26,9 +26,9 @@ import (
 	"sigs.k8s.io/cluster-api/util/certs"
 )
 
-// validity is how long a certificate lives. Cluster API's control plane provider
-// renews kubeconfigs that are within half a year of their end, so less than that
-// would set it to work.
+// validity is how long a certificate lives. Cluster API's control plane provider renews
+// kubeconfigs that are within half a year of their end, so a shorter one would be
+// renewed at once.
 const validity = 365 * 24 * time.Hour
 
 // CA is a certificate authority.

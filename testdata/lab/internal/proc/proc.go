@@ -22,9 +22,8 @@ import (
 // Launcher starts child processes and knows which are alive.
 //
 // Linux ties the "parent has died" signal to the thread that forked, not to the
-// process. A goroutine that is never let go of its thread does all the forking,
-// so that the signal comes when the whole lab ends and not when the Go runtime
-// retires a thread.
+// process. One goroutine that stays locked to its thread starts all children, so that
+// the signal comes when the whole lab ends and not when the Go runtime ends a thread.
 type Launcher struct {
 	requests chan request
 
@@ -110,8 +109,8 @@ func (l *Launcher) Running() []Info {
 	return infos
 }
 
-// KillAll ends all children at once and returns when they are gone. Nothing in
-// the lab is kept, so nobody is given time to tidy up.
+// KillAll ends all children at once and returns when they are gone. Nothing in the lab
+// is kept, so they are killed without time to clean up.
 func (l *Launcher) KillAll() {
 	l.mu.Lock()
 	children := make([]*Process, 0, len(l.children))

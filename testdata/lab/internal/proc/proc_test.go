@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// parent starts children, says their pids, and waits to be killed.
+// parent starts children, prints their pids, and waits to be killed.
 func parent(n int) {
 	l := proc.NewLauncher()
 	for i := range n {

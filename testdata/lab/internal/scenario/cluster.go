@@ -21,8 +21,8 @@ import (
 // name that the VM was given.
 const nodeName = "{{ ds.meta_data.hostname }}"
 
-// create makes everything of the plan's cluster that a person would: the rest is
-// the controllers'.
+// create makes the objects of the plan's cluster that a person would make; controllers
+// make the rest.
 func (p Plan) create(ctx context.Context, supervisor client.Client) error {
 	workers := p.Name + "-np-1"
 	objects := []client.Object{

@@ -1,10 +1,10 @@
-// Package scenario brings about the states that the lab is for: clusters as
-// people have them, and the failures in them. Everything is done through the
-// APIs, as an engineer or a controller would; no status is written by hand, but
-// for what package sample.go says of a Supervisor without controllers.
+// Package scenario brings about the states that the lab is for: clusters as people have
+// them, and the failures in them. Everything is done through the APIs, as an engineer
+// or a controller would do it. A status is written by hand in sample.go only, for a
+// Supervisor without controllers.
 //
-// Start reading at Plans and Stage; StuckWorker, StuckUpgrade and Clean are the
-// same, one at a time, for tests.
+// Start reading at Plans and Stage. StuckWorker, StuckUpgrade and Clean bring about or
+// end a single failure, for tests.
 package scenario
 
 import (

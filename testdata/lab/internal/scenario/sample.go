@@ -41,7 +41,7 @@ func CheckServed(served string) error {
 func Sample(ctx context.Context, c client.Client, served string) error {
 	plan := Plan{Namespace: sampleNamespace, Name: sampleCluster, Version: oldVersion, ControlPlanes: 3}
 	cluster := plan.cluster()
-	cluster.Spec.ControlPlaneEndpoint = clusterv1.APIEndpoint{Host: "127.0.0.1", Port: 1} // Nobody is there.
+	cluster.Spec.ControlPlaneEndpoint = clusterv1.APIEndpoint{Host: "127.0.0.1", Port: 1} // Nothing listens there.
 	objects := []client.Object{cluster, plan.template(plan.controlPlaneTemplate(oldVersion), oldVersion), plan.controlPlane(), sampleDrainingMachine()}
 	for _, object := range objects {
 		if err := c.Create(ctx, object); err != nil {

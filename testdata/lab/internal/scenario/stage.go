@@ -50,8 +50,8 @@ func Stage(ctx context.Context, c Clusters, p Plan) error {
 	return nil
 }
 
-// waitHealthy waits until all Machines run and the control plane says that it is
-// well.
+// waitHealthy waits until all Machines run and the control plane reports that it is
+// healthy.
 func (c Clusters) waitHealthy(ctx context.Context, p Plan) error {
 	err := kube.Poll(ctx, interval, p.Key().String()+" to be healthy", func(ctx context.Context) (bool, error) {
 		controlPlane := &controlplanev1.KubeadmControlPlane{}
@@ -97,9 +97,9 @@ func isControlPlane(m clusterv1.Machine) bool {
 	return is
 }
 
-// StuckUpgrade pins the agents to the control plane node that is replaced first,
-// the oldest, and upgrades. It returns the
-// Machine's name when its drain hangs on them.
+// StuckUpgrade pins the agents to the oldest control plane node, which is replaced
+// first, and upgrades. It returns the name of that node's Machine when its drain hangs
+// on them.
 func (c Clusters) StuckUpgrade(ctx context.Context, p Plan, version string) (string, error) {
 	workload, err := c.Workload(p.Key())
 	if err != nil {

@@ -29,10 +29,10 @@ const (
 	database      = "db"
 )
 
-// pinAgent creates pinniped's agent in the namespace, or pins the one that is
-// there to the node. Its Deployment is what the concierge writes, as far as it
-// matters here: the pod template names the node, so no scheduler and no cordon
-// keeps a new pod away from it.
+// pinAgent creates pinniped's agent in the namespace, or pins the one that is there to
+// the node. Its Deployment has what matters here of the one that the concierge writes:
+// the pod template names the node, so a new pod gets there past the scheduler and past
+// a cordon.
 func pinAgent(ctx context.Context, workload client.Client, namespace, name, node string, labels map[string]string) error {
 	if err := ensureNamespace(ctx, workload, namespace); err != nil {
 		return err
@@ -81,7 +81,7 @@ func pinAgent(ctx context.Context, workload client.Client, namespace, name, node
 	return nil
 }
 
-// createDatabase makes a Deployment of one pod that its budget does not let go.
+// createDatabase makes a Deployment of one pod whose budget allows no eviction.
 func createDatabase(ctx context.Context, workload client.Client) error {
 	if err := ensureNamespace(ctx, workload, dataNamespace); err != nil {
 		return err

@@ -150,7 +150,7 @@ func (l *Lock) Release() error {
 	return nil
 }
 
-// Clean removes what a lab leaves in its folder, but for the daemon's log.
+// Clean removes what a lab leaves in its folder, except the daemon's log.
 func (d Dir) Clean() error {
 	entries, err := os.ReadDir(d.path)
 	if err != nil {
@@ -195,7 +195,7 @@ func (d Dir) Running() (int, error) {
 	return 0, fmt.Errorf("read the lab's pid: none in %s", d.Path(lockFile))
 }
 
-// WriteReady tells the world that everything is staged.
+// WriteReady writes ready.json, the sign that everything is staged.
 func (d Dir) WriteReady(r Ready) error {
 	content, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {

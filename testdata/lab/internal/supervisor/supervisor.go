@@ -103,7 +103,7 @@ func (s *Supervisor) startAPIServer(ctx context.Context, host string) error {
 		Extra: []string{
 			"--authorization-mode=RBAC",
 			"--audit-policy-file=" + filepath.Join(s.certs(), "audit.yaml"), "--audit-log-path=" + s.AuditLog,
-			"--audit-log-mode=blocking", // What a client was answered is in the log already.
+			"--audit-log-mode=blocking", // A request is in the log before its answer is sent.
 		},
 	})
 	if err != nil {

@@ -52,7 +52,7 @@ func (p *Provider) reconcileCluster(ctx context.Context, request reconcile.Reque
 		if err := set(object, endpoint, "spec", "controlPlaneEndpoint"); err != nil {
 			return reconcile.Result{}, err
 		}
-		return reconcile.Result{}, ignore(p.client.Update(ctx, object)) // Brings it back.
+		return reconcile.Result{}, ignore(p.client.Update(ctx, object)) // Leads to another reconcile.
 	}
 	if err := p.createService(ctx, object, name); err != nil {
 		return reconcile.Result{}, err

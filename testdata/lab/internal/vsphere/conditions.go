@@ -69,8 +69,8 @@ func ownerName(object *unstructured.Unstructured, kind string) string {
 	return ""
 }
 
-// ignore drops the errors that only mean that somebody else was faster; the
-// change that made it so brings the object back.
+// ignore drops errors that mean that the object was changed or deleted meanwhile; that
+// change leads to another reconcile.
 func ignore(err error) error {
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
 		return nil

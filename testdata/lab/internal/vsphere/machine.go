@@ -119,8 +119,8 @@ func (p *Provider) provision(ctx context.Context, object, vm *unstructured.Unstr
 	return true, p.client.Status().Update(ctx, object) //nolint:wrapcheck // The caller looks at the kind of error.
 }
 
-// providerID joins the VM and its Node. The VSphereMachine's uid does as the
-// BIOS's.
+// providerID joins the VM and its Node. The uid of the VSphereMachine is used for the
+// BIOS UUID.
 func providerID(object *unstructured.Unstructured) string {
 	return "vsphere://" + string(object.GetUID())
 }

@@ -1,8 +1,8 @@
-// Package vsphere stands in for CAPV, VM Operator and vCenter: it turns
-// VSphereClusters and VSphereMachines into VirtualMachines, a
-// VirtualMachineService with its Service and Endpoints, and running guests, in
-// the order and with the fields that the real ones were seen to write. It knows
-// nothing of failures: a VM that is asked for comes up, one that is deleted goes.
+// Package vsphere stands in for CAPV, VM Operator and vCenter: it turns VSphereClusters
+// and VSphereMachines into VirtualMachines, a VirtualMachineService with its Service
+// and Endpoints, and running guests, in the order and with the fields that the real
+// ones were seen to write. It brings no failure about: a VM that is asked for comes up,
+// and one that is deleted goes.
 //
 // Addresses of VMs (10.10.x.y) and names of hosts are data only. The control plane
 // endpoint is a real loopback address.
