@@ -24,7 +24,7 @@ func TestRun(t *testing.T) {
 		"a capture of a dump":          {[]string{"capture", "--from", "x"}, 2, "", "is a dump already"},
 		"a dashboard without terminal": {nil, 2, "", "not a terminal"},
 		"of a workload, half said":     {[]string{"scan", "--workload-kubeconfig", "web=file"}, 2, "", "write NAMESPACE/CLUSTER=FILE"},
-		"a dump from standard input":   {[]string{"scan", "--from", "-"}, 0, "standard input: is empty", ""},
+		"a dump from standard input":   {[]string{"scan", "--from", "-"}, 2, "standard input: is empty", ""},
 		"as of, of a Supervisor":       {[]string{"scan", "--as-of", "2026-11-30T03:00:00Z"}, 2, "", "--as-of goes with --from"},
 		"articles that are right":      {[]string{"article", "check", "../../remedies/kb/testdata/own"}, 0, "nothing is wrong\n", ""},
 		"an article that is broken":    {[]string{"article", "check", "../../remedies/kb/testdata/broken/action-unknown.yaml"}, 1, "action-unknown.yaml:34: there is no action", ""},
