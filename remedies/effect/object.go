@@ -187,20 +187,27 @@ func (c *Object) DryRun(ctx context.Context, s *remedies.Sites) (remedies.Answer
 // forbidden says what a 403 means: a missing right, or something in admission.
 func (c *Object) forbidden(ctx context.Context, s *remedies.Sites, err error, a *remedies.Answer) {
 	a.Server = "refused (dry run)"
-	if c.At.Kind != model.PlaceSupervisor {
-		a.May, a.MaySays = model.Unknown, remedies.Short(err)
-		a.Blocked = "the server refuses it: " + remedies.Short(err)
+	right, words := c.whyForbidden(ctx, s, err)
+	a.Blocked = words
+	if right {
+		a.May, a.MaySays = model.No, remedies.Short(err)
 		return
+	}
+	a.May, a.MaySays = model.Unknown, remedies.Short(err)
+}
+
+// whyForbidden says whether a 403 means that a right is missing, and what it means in words.
+func (c *Object) whyForbidden(ctx context.Context, s *remedies.Sites, err error) (right bool, words string) {
+	if c.At.Kind != model.PlaceSupervisor {
+		return false, "the server refuses it: " + remedies.Short(err)
 	}
 	why := s.Supervisor.WhyForbidden(ctx, supervisor.Ask{Verb: string(c.Verb), Group: c.Group, Resource: c.Resource,
 		Namespace: c.Namespace, Name: c.Name}, err)
 	switch why.By {
 	case supervisor.RefusedByRights, supervisor.RefusedByEscalation:
-		a.May, a.MaySays = model.No, remedies.Short(err)
-		a.Blocked = fmt.Sprintf("you may not %s %s%s: %s", c.Verb, c.Resource, c.in(), why.Words)
+		return true, fmt.Sprintf("you may not %s %s%s: %s", c.Verb, c.Resource, c.in(), why.Words)
 	default:
-		a.May, a.MaySays = model.Unknown, why.Words
-		a.Blocked = "the server does not accept it: " + why.Words
+		return false, "the server does not accept it: " + why.Words
 	}
 }
 
@@ -227,7 +234,11 @@ func (c *Object) Send(ctx context.Context, s *remedies.Sites, a remedies.Attempt
 	case doubtful(c.Verb, err):
 		no.Err, no.Doubtful = remedies.ErrMoved, true
 	case apierrors.IsForbidden(err):
-		no.Err = remedies.ErrForbidden
+		no.Err = remedies.ErrBlocked
+		right := false
+		if right, no.Words = c.whyForbidden(ctx, s, err); right {
+			no.Err = remedies.ErrForbidden
+		}
 	case answered(err):
 		no.Err = remedies.ErrBlocked
 	default:
