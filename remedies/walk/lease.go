@@ -20,6 +20,7 @@ import (
 
 	"vksmedic/model"
 	"vksmedic/model/text"
+	"vksmedic/probes/supervisor"
 	"vksmedic/remedies"
 	"vksmedic/remedies/effect"
 )
@@ -63,7 +64,7 @@ type leases struct {
 func newLeases(r *Runner, c model.ClusterRef, walk string) *leases {
 	one := func(namespace, name, of string) *lease {
 		return &lease{dyn: r.cfg.Sites.Supervisor.Dynamic(), namespace: namespace, name: name, walk: walk, who: r.cfg.Who, host: r.cfg.Host, now: r.cfg.Now,
-			seen: map[string]renewal{}, log: func(e *effect.Object, back bool, err error, start time.Time) {
+			seen: map[string]renewal{}, whyForbidden: r.cfg.Sites.Supervisor.WhyForbidden, log: func(e *effect.Object, back bool, err error, start time.Time) {
 				why := "so that others see who works on "
 				if back {
 					why = "so that others see that you are done with "
@@ -172,6 +173,7 @@ type lease struct {
 	since           time.Time // when we came; zero until the Lease was taken.
 	seen            map[string]renewal
 	log             func(e *effect.Object, back bool, err error, start time.Time)
+	whyForbidden    func(ctx context.Context, ask supervisor.Ask, err error) supervisor.Refusal
 }
 
 // presence is one engineer as the Lease shows them.
@@ -205,11 +207,22 @@ func (l *lease) others(ctx context.Context) (others []presence, blind string) {
 	case err == nil && x == nil:
 		return nil, ""
 	case apierrors.IsForbidden(err):
-		return nil, "cannot see whether somebody else works here: may not read leases in " + l.namespace
+		return nil, "cannot see whether somebody else works here: " + l.refused(ctx, "get", "read", err)
 	case err != nil:
 		return nil, "cannot see whether somebody else works here: " + remedies.Short(err)
 	}
 	return l.present(x), ""
+}
+
+// refused says what refused a request with a 403; to is what the user may not do to leases where it
+// is a right that is missing.
+func (l *lease) refused(ctx context.Context, verb, to string, err error) string {
+	r := leaseResource()
+	why := l.whyForbidden(ctx, supervisor.Ask{Verb: verb, Group: r.Group, Resource: r.Resource, Namespace: l.namespace, Name: l.name}, err)
+	if why.By == supervisor.RefusedByRights {
+		return "may not " + to + " leases in " + l.namespace
+	}
+	return text.Clean(why.Words)
 }
 
 // get reads the Lease; nil where it is not there.
@@ -310,17 +323,18 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-// errNoLease is what keep returns where Leases may not be written.
-var errNoLease = errors.New("nobody can see that you work here: may not write leases")
+// errNoLease is what keep returns where the server lets no Lease be written.
+var errNoLease = errors.New("nobody can see that you work here")
 
 // keep takes the Lease, or renews it. Where somebody else holds it, it writes us down beside
 // them and returns them.
 func (l *lease) keep(ctx context.Context) ([]presence, error) {
 	const tries = 3
 	var err error
+	var verb string
 	for range tries {
 		var others []presence
-		if others, err = l.keepOnce(ctx); err == nil {
+		if others, verb, err = l.keepOnce(ctx); err == nil {
 			return others, nil
 		}
 		if !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) && !effect.NotThere(err) {
@@ -328,21 +342,21 @@ func (l *lease) keep(ctx context.Context) ([]presence, error) {
 		}
 	}
 	if apierrors.IsForbidden(err) {
-		return nil, fmt.Errorf("%w in %s", errNoLease, l.namespace)
+		return nil, fmt.Errorf("%w: %s", errNoLease, l.refused(ctx, verb, "write", err))
 	}
 	return nil, fmt.Errorf("cannot write lease %s/%s: %w", l.namespace, l.name, err)
 }
 
-func (l *lease) keepOnce(ctx context.Context) ([]presence, error) {
+// keepOnce tries once; verb is what was asked of the server last.
+func (l *lease) keepOnce(ctx context.Context) (others []presence, verb string, err error) {
 	start := l.now()
 	x, err := l.get(ctx)
 	if err != nil {
-		return nil, err
+		return nil, "get", err
 	}
-	verb := effect.Update
-	var others []presence
+	do := effect.Update
 	if x == nil {
-		verb = effect.Create
+		do = effect.Create
 		x = &coordinationv1.Lease{TypeMeta: metav1.TypeMeta{APIVersion: "coordination.k8s.io/v1", Kind: "Lease"},
 			ObjectMeta: metav1.ObjectMeta{Name: l.name, Namespace: l.namespace}}
 	} else {
@@ -363,11 +377,11 @@ func (l *lease) keepOnce(ctx context.Context) ([]presence, error) {
 		metav1.SetMetaDataAnnotation(&x.ObjectMeta, alsoPrefix+l.walk,
 			since.UTC().Format(time.RFC3339)+" "+start.UTC().Format(time.RFC3339Nano)+" "+l.identity())
 	}
-	if err := l.write(ctx, verb, x, false, start); err != nil {
-		return nil, err
+	if err := l.write(ctx, do, x, false, start); err != nil {
+		return nil, string(do), err
 	}
 	l.since = since
-	return others, nil
+	return others, string(do), nil
 }
 
 func (l *lease) hold(x *coordinationv1.Lease, since, now time.Time) {
@@ -513,6 +527,10 @@ func (w *Walk) renew(ctx context.Context) {
 	defer cancel()
 	others, err := w.leases.keep(ctx, false)
 	if errors.Is(err, context.Canceled) {
+		return
+	}
+	if errors.Is(err, errNoLease) {
+		w.setUnseen(err.Error())
 		return
 	}
 	if err != nil {
