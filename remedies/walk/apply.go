@@ -115,7 +115,9 @@ func (w *Walk) compute(ctx context.Context, s *remedies.Scene, st *kb.Step, a re
 			block(p, "nothing can be applied while the journal cannot be written: "+why)
 		}
 	}
-	others, blind := w.leases.others(ctx, p.Wide)
+	see, cancel := context.WithTimeout(ctx, leaseTimeout)
+	defer cancel()
+	others, blind := w.leases.others(see, p.Wide)
 	return &newPlan{plan: p, binds: p.Binds(), others: others, blind: blind}, nil
 }
 
@@ -236,9 +238,13 @@ func walksOf(others []presence) []string {
 	return out
 }
 
-// movedSince compares what was shown with what is so now, and who was there with who is.
+// movedSince compares what was shown with what is so now, and who was there with who is. That
+// others cannot be seen any more is a warning that was not shown.
 func movedSince(shown *shownPlan, now *newPlan) []remedies.Line {
 	out := remedies.Moved(shown.binds, now.binds)
+	if now.blind != "" && now.blind != shown.blind {
+		out = append(out, remedies.Line{Sign: '!', Text: text.Clean(now.blind)})
+	}
 	return append(out, newcomers(shown.present, now.others)...)
 }
 
@@ -665,16 +671,19 @@ func (w *Walk) lookAround(ctx context.Context) bool {
 	if ctx.Err() != nil {
 		return false
 	}
-	came := newcomers(shown.present, others)
+	now := &newPlan{plan: shown.plan, binds: shown.binds, others: others, blind: blind}
+	m := movedSince(shown, now)
 	w.mu.Lock()
-	same := slices.Equal(walksOf(w.others), walksOf(others)) && blind == shown.blind && len(came) == 0
+	same := slices.Equal(walksOf(w.others), walksOf(others)) && blind == shown.blind && len(m) == 0
 	w.others = others
+	if w.shown == shown && len(m) == 0 && blind != shown.blind { // a warning less is no other preview.
+		seen := *shown
+		seen.blind = blind
+		w.shown = &seen
+	}
 	w.mu.Unlock()
-	if same {
-		return false
+	if len(m) > 0 {
+		w.show(now, m)
 	}
-	if len(came) > 0 {
-		w.show(&newPlan{plan: shown.plan, binds: shown.binds, others: others, blind: blind}, came)
-	}
-	return true
+	return !same
 }
