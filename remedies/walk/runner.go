@@ -178,8 +178,19 @@ func (r *Runner) read(id string) (rec *record, busy bool, err error) {
 	return rec, false, err
 }
 
-func otherSupervisor(b *beginning, why string) string {
-	return text.Clean(fmt.Sprintf("it belongs to another Supervisor (%s, context %s): %s", b.Server, b.Context, why))
+// notHere says why a walk cannot be picked up here, with the name of the Supervisor that it was
+// begun on. Whether that is another one is said by why, where it is known.
+func notHere(b *beginning, why string) string {
+	return text.Clean(fmt.Sprintf("it was begun on %s, context %s: %s", b.Server, b.Context, why))
+}
+
+// elsewhere says whether two sets of marks are known to be of two Supervisors. That they are not
+// known to be of one is less: they may have no uid in common.
+func elsewhere(a, b model.Marks) bool {
+	if a.SystemUID != "" && b.SystemUID != "" {
+		return a.SystemUID != b.SystemUID
+	}
+	return a.Namespace == b.Namespace && a.NamespaceUID != "" && b.NamespaceUID != "" && a.NamespaceUID != b.NamespaceUID
 }
 
 func (r *Runner) pending(ctx context.Context, rec *record) remedies.Pending {
@@ -196,7 +207,7 @@ func (r *Runner) pending(ctx context.Context, rec *record) remedies.Pending {
 	if err != nil {
 		p.Refused = "cannot tell whether it belongs to this Supervisor: " + remedies.Short(err)
 	} else if same, why := model.Same(b.Supervisor, now); !same {
-		p.Elsewhere, p.Refused = true, otherSupervisor(b, why)
+		p.Elsewhere, p.Refused = elsewhere(b.Supervisor, now), notHere(b, why)
 	}
 	a := r.cfg.Articles.ByID(b.Article)
 	if a == nil || (b.Digest != "" && b.Digest != a.Digest) {
@@ -488,7 +499,7 @@ func (r *Runner) reopen(ctx context.Context, j *journal, rec *record) (*Walk, er
 		return nil, fmt.Errorf("cannot tell which Supervisor this is: %w", err)
 	}
 	if same, why := model.Same(b.Supervisor, now); !same {
-		return nil, remedies.Tell(remedies.ErrOtherSupervisor, "refused: "+otherSupervisor(b, why))
+		return nil, remedies.Tell(remedies.ErrOtherSupervisor, "refused: "+notHere(b, why))
 	}
 	a := r.cfg.Articles.ByID(b.Article)
 	if a == nil || (b.Digest != "" && a.Digest != b.Digest) {
