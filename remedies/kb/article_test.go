@@ -54,13 +54,15 @@ func TestFinishedWords(t *testing.T) {
 	for _, c := range []struct {
 		target          string
 		left, takenBack []string
+		maybe           []string
 		want            string
 	}{
-		{TargetGone, []string{"MachineDrainRule x"}, nil, "Machine web-cp-1 is gone. The drain rule stays, so the next drain does not stop here again."},
-		{TargetThere, nil, []string{"MachineDrainRule x"}, "Machine web-cp-1 is still there. What this walk added was taken back: MachineDrainRule x."},
-		{TargetUnknown, nil, nil, "Whether Machine web-cp-1 is gone could not be seen."},
+		{TargetGone, []string{"MachineDrainRule x"}, nil, nil, "Machine web-cp-1 is gone. The drain rule stays, so the next drain does not stop here again."},
+		{TargetThere, nil, []string{"MachineDrainRule x"}, nil, "Machine web-cp-1 is still there. What this walk added was taken back: MachineDrainRule x."},
+		{TargetGone, nil, nil, []string{"create MachineDrainRule x"}, "Machine web-cp-1 is gone. Whether something of this walk is left could not be read: look for create MachineDrainRule x."},
+		{TargetUnknown, nil, nil, nil, "Whether Machine web-cp-1 is gone could not be seen."},
 	} {
-		sc.Target, sc.Left, sc.TakenBack = c.target, c.left, c.takenBack
+		sc.Target, sc.Left, sc.TakenBack, sc.MaybeLeft = c.target, c.left, c.takenBack, c.maybe
 		if got := a.Finished.Fill(sc); got != c.want {
 			t.Errorf("%s: %q, want %q", c.target, got, c.want)
 		}

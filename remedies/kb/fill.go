@@ -30,9 +30,10 @@ type Scope struct {
 
 	// The words at the end of a walk, and only they, speak of what is so then. Target says
 	// whether what the walk is about is there: one of the constants below. Left is what the
-	// walk made and is still there, TakenBack what it took back.
-	Target          string
-	Left, TakenBack []string
+	// walk made and is still there, TakenBack what it took back, and MaybeLeft what may still be
+	// there: it could not be read, or whether the walk made it could not be told.
+	Target                     string
+	Left, TakenBack, MaybeLeft []string
 }
 
 // The values of a scope's Target.

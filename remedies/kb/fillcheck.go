@@ -136,6 +136,9 @@ func scopesFor(u used, as role, steps choiceSteps) ([]tryScope, error) {
 	if u.takenBack {
 		err = errors.Join(err, vary(len(names), func(sc *tryScope, w int) { sc.TakenBack = names[w] }))
 	}
+	if u.maybeLeft {
+		err = errors.Join(err, vary(len(names), func(sc *tryScope, w int) { sc.MaybeLeft = names[w] }))
+	}
 	if u.target {
 		err = errors.Join(err, vary(len(targets()), func(sc *tryScope, w int) { sc.Target = targets()[w] }))
 	}
@@ -170,6 +173,9 @@ func tried(sm sample, u used, sc tryScope) string {
 	}
 	if u.takenBack && len(sc.TakenBack) == 0 {
 		with = append(with, "nothing taken back")
+	}
+	if u.maybeLeft && len(sc.MaybeLeft) == 0 {
+		with = append(with, "nothing that may be left")
 	}
 	if u.target {
 		with = append(with, "target "+sc.Target)

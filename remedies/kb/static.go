@@ -25,9 +25,9 @@ type surroundings struct {
 
 // used is what a template speaks of: what loading has to vary to try it.
 type used struct {
-	facts, neighbours, item bool
-	target, left, takenBack bool
-	choices, done           map[string]bool
+	facts, neighbours, item            bool
+	target, left, takenBack, maybeLeft bool
+	choices, done                      map[string]bool
 	// longest is the greatest number in the template: lists have to be longer than an index.
 	longest int
 }
@@ -320,7 +320,7 @@ func (c *static) rootFields() []string {
 		out = append(out, "Item")
 	}
 	if c.in.end {
-		out = append(out, "Target", "Left", "TakenBack")
+		out = append(out, "Target", "Left", "TakenBack", "MaybeLeft")
 	}
 	return out
 }
@@ -391,7 +391,7 @@ func (c *static) root(name string, n parse.Node) value {
 			return of[string]()
 		}
 		return c.fail(".Item is only there in the parameters of a step with each")
-	case "Target", "Left", "TakenBack":
+	case "Target", "Left", "TakenBack", "MaybeLeft":
 		return c.ending(name)
 	}
 	return c.fail("%s: there is no .%s; %s", n, name, orExpected(name, c.rootFields()))
@@ -407,6 +407,8 @@ func (c *static) ending(name string) value {
 		return value{t: reflect.TypeFor[string](), what: ".Target", options: targets()}
 	case name == "Left":
 		c.used.left = true
+	case name == "MaybeLeft":
+		c.used.maybeLeft = true
 	default:
 		c.used.takenBack = true
 	}

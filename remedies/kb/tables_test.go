@@ -308,6 +308,7 @@ func (d docs) scope() (string, error) {
 		"Left":    "only in `finished`: a list of what the walk made and is still there",
 
 		"TakenBack": "only in `finished`: a list of what the walk took back",
+		"MaybeLeft": "only in `finished`: a list of what may still be there: it could not be read, or whether the walk made it could not be told",
 	}
 	for f := range reflect.TypeFor[kb.Scope]().Fields() {
 		fmt.Fprintf(&b, "| `.%s` | %s |\n", f.Name, cell(cmp.Or(words[f.Name], p.fields["Scope."+f.Name])))

@@ -449,7 +449,7 @@ func (w *Walk) finish(ctx context.Context) error {
 	return nil
 }
 
-// lastLook says what is left of what the walk made, and what became of its target.
+// lastLook says what is left, and what may be, of what the walk made, and what became of its target.
 func (w *Walk) lastLook(ctx context.Context, sc *kb.Scope) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
@@ -470,8 +470,10 @@ func (w *Walk) lastLook(ctx context.Context, sc *kb.Scope) {
 		if _, ok := m.Effect.(remedies.Reversible); !ok {
 			continue
 		}
-		back, _, err := m.Effect.(remedies.Reversible).Reverse(ctx, s.Sites, m.Attempt, m.Receipt)
-		if err != nil || back != nil || m.Unsure { // what cannot be read may still be there.
+		switch back, _, err := m.Effect.(remedies.Reversible).Reverse(ctx, s.Sites, m.Attempt, m.Receipt); {
+		case err != nil || m.Unsure:
+			sc.MaybeLeft = append(sc.MaybeLeft, m.Effect.What())
+		case back != nil:
 			sc.Left = append(sc.Left, m.Effect.What())
 		}
 	}
