@@ -3,6 +3,8 @@ package walk
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -902,6 +904,46 @@ func TestUnwritableJournalBlocksThePreview(t *testing.T) {
 				must(t, w.Apply(t.Context(), w.View().Preview.Token, ""))
 			})
 		})
+	}
+}
+
+// Whatever becomes of the lines after it, a line that was written stays: the journal is read after
+// every sequence of faults of the disk.
+func TestWrittenLineStays(t *testing.T) {
+	const lines = 4
+	kinds := []diskFault{diskFine, diskFull, diskHalf, diskStuck, diskUnsynced, diskKept}
+	for n := range int(math.Pow(float64(len(kinds)), lines)) {
+		var faults []diskFault
+		for range lines {
+			faults, n = append(faults, kinds[n%len(kinds)]), n/len(kinds)
+		}
+		next := diskFine
+		d := &procDisk{disk: newMemDisk(), proc: &process{}, fault: func([]byte) diskFault { return next }}
+		j, err := createJournal(d, "/j", "x")
+		must(t, err)
+		must(t, j.write(&entry{V: journalVersion, Kind: entryBegin, Begin: &beginning{ID: "x"}}))
+		var want []string
+		for i, f := range faults {
+			next = f
+			note := fmt.Sprintf("line %d", i)
+			if err := j.write(&entry{V: journalVersion, Kind: entryLeave, Note: note}); err == nil {
+				want = append(want, note)
+			} else if f == diskFine {
+				t.Fatalf("%q: %v", faults, err)
+			}
+			rec, err := peekJournal(d, "/j", "x")
+			must(t, err)
+			var got []string
+			for _, e := range rec.entries {
+				if e.Kind == entryLeave && e.N <= j.last { // what was not written, and stays, comes behind.
+					got = append(got, e.Note)
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Fatalf("after %q: %q are in the journal, %q were written", faults[:i+1], got, want)
+			}
+		}
+		j.close()
 	}
 }
 

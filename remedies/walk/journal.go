@@ -232,9 +232,9 @@ type journal struct {
 	disk disk
 	path string
 	file diskFile
-	size int64
-	last int  // the number of the last line.
-	torn bool // the last write may have left a line, or half of one.
+	size int64 // up to which the file is never cut off.
+	last int   // the number of the last line.
+	torn bool  // the last write may have left a line, or half of one.
 }
 
 // createJournal begins a journal. Nothing is left behind when it fails.
@@ -314,7 +314,8 @@ func (j *journal) write(e *entry) error {
 	}
 	if err != nil {
 		if n > 0 && j.file.Truncate(j.size) != nil {
-			j.torn = true
+			// What stays is part of the file: the next line that has to be cut off begins behind it.
+			j.torn, j.size = true, j.size+int64(n)
 		}
 		return fmt.Errorf("cannot write the journal %s: %w", j.path, err)
 	}
