@@ -2,6 +2,7 @@ package drainrule
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -267,5 +268,31 @@ func TestTakeBack(t *testing.T) {
 				t.Errorf("got\n%swant\n%s", effect.YAML(map[string]any{"s": have}), effect.YAML(map[string]any{"s": want}))
 			}
 		})
+	}
+}
+
+// What the diff hides is part of what is sent: a rule that kubectl apply keeps stays one, when it is
+// changed and when that is taken back.
+func TestLastAppliedIsKept(t *testing.T) {
+	const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+	q := question(t, reachNamespace, agentsIn(concierge), map[string]string{ours: "{drain: {behavior: Skip}, pods: [" + entryTMC + "]}"})
+	notes := map[string]string{lastApplied: "{}", "kapp": "x"}
+	q.Live[ours].SetAnnotations(notes)
+	a := decideRule(q)
+	if a.change == nil {
+		t.Fatalf("no change: %+v", a)
+	}
+	sent := a.change.Sent()
+	if got := sent.GetAnnotations(); !maps.Equal(got, notes) {
+		t.Errorf("sent with %v", got)
+	}
+	live := sent.DeepCopy()
+	live.SetUID("uid-" + ours)
+	back, ok := takeBack(a.change, live, "w").Effect.(*effect.Object)
+	if !ok {
+		t.Fatal("there is nothing to take back")
+	}
+	if got := back.Sent().GetAnnotations(); !maps.Equal(got, notes) {
+		t.Errorf("taken back with %v", got)
 	}
 }
