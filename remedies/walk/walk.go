@@ -332,28 +332,11 @@ func (w *Walk) undoneBy(st *kb.Step, item string) []int {
 	return out
 }
 
-// advance goes to the next item, or to the next step that is not skipped.
+// advance goes to the next item, or to the next step that is not skipped, or ends the walk.
 func (w *Walk) advance(ctx context.Context) error {
-	w.mu.Lock()
-	w.clear()
-	at := w.st.at
-	items := len(w.st.steps[at.step].items)
-	w.mu.Unlock()
-	if at.item+1 < items {
-		return w.goTo(position{at.step, at.item + 1}, false)
-	}
-	for i := at.step + 1; i < len(w.art.Steps); i++ {
-		st := &w.art.Steps[i]
-		skip, err := w.arrive(ctx, i, st)
-		if err != nil {
-			return err
-		}
-		if skip == "" {
-			return w.goTo(position{i, w.firstOpen(i)}, false)
-		}
-		if err := w.record(&entry{Kind: entrySkip, Step: st.ID, Note: text.Clean(skip)}); err != nil {
-			return err
-		}
+	on, err := w.onward(ctx)
+	if err != nil || on {
+		return err
 	}
 	w.mu.Lock()
 	owed := w.st.owed()
@@ -362,6 +345,33 @@ func (w *Walk) advance(ctx context.Context) error {
 		return remedies.Tell(remedies.ErrNotYet, w.r.debtView(owed[0]).What+" was taken from "+owed[0].On.String()+" and is not given back: u gives it back")
 	}
 	return w.finish(ctx)
+}
+
+// onward goes to the next item, or to the next step that is not skipped; on says whether there is
+// one.
+func (w *Walk) onward(ctx context.Context) (on bool, err error) {
+	w.mu.Lock()
+	w.clear()
+	at := w.st.at
+	items := len(w.st.steps[at.step].items)
+	w.mu.Unlock()
+	if at.item+1 < items {
+		return true, w.goTo(position{at.step, at.item + 1}, false)
+	}
+	for i := at.step + 1; i < len(w.art.Steps); i++ {
+		st := &w.art.Steps[i]
+		skip, err := w.arrive(ctx, i, st)
+		if err != nil {
+			return false, err
+		}
+		if skip == "" {
+			return true, w.goTo(position{i, w.firstOpen(i)}, false)
+		}
+		if err := w.record(&entry{Kind: entrySkip, Step: st.ID, Note: text.Clean(skip)}); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
 }
 
 // arrive says why a step is skipped; empty when it is not. A step that is done for several
