@@ -138,6 +138,8 @@ func (r *Runner) Offers(f *model.Finding) []remedies.Offer {
 // Pending lists the walks that are not over, oldest first. A journal that cannot be
 // read is listed with the reason in Refused.
 func (r *Runner) Pending(ctx context.Context) ([]remedies.Pending, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
 	ids, err := journalIDs(r.disk, r.cfg.JournalDir)
 	if err != nil || len(ids) == 0 {
 		return nil, err
@@ -280,6 +282,8 @@ func (r *Runner) Begin(ctx context.Context, f *model.Finding, article string) (*
 	if a == nil || a.Signature != f.Signature || len(f.Subjects) == 0 {
 		return nil, remedies.Tell(remedies.ErrNoArticle, "there is no article "+article+" to walk for "+f.Signature)
 	}
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
 	t, err := r.pin(ctx, f)
 	if err != nil {
 		return nil, err
@@ -300,6 +304,8 @@ func (r *Runner) Restore(ctx context.Context, d remedies.Debt, article string) (
 	if _, known := r.cfg.Takeables[d.Takes]; !known {
 		return nil, remedies.Tell(remedies.ErrBlocked, "the debt "+d.ID+" on "+d.On.String()+" claims that "+d.Takes+" was taken, which nothing of vksmedic takes; look at the annotation by hand")
 	}
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
 	return r.begin(ctx, a, beginning{Cluster: d.For, Target: remedies.Target{Ref: d.On, Place: d.Place}, Summary: "give back what was taken", Debt: &d})
 }
 
@@ -559,7 +565,7 @@ func (w *Walk) goOn(ctx context.Context) {
 		if stay {
 			return
 		}
-		if more, err := w.ahead(ctx); err != nil || !more { // where it cannot go on by itself, a key does.
+		if on, err := w.onward(ctx); err != nil || !on { // where it cannot go on by itself, enter does.
 			return
 		}
 	}

@@ -332,10 +332,10 @@ func (w *Walk) undoneBy(st *kb.Step, item string) []int {
 	return out
 }
 
-// advance goes to the next item, or to the next step that is not skipped.
+// advance goes to the next item, or to the next step that is not skipped, or ends the walk.
 func (w *Walk) advance(ctx context.Context) error {
-	more, err := w.ahead(ctx)
-	if err != nil || more {
+	on, err := w.onward(ctx)
+	if err != nil || on {
 		return err
 	}
 	w.mu.Lock()
@@ -347,8 +347,9 @@ func (w *Walk) advance(ctx context.Context) error {
 	return w.finish(ctx)
 }
 
-// ahead is advance without the end: it says whether there is anything more to do.
-func (w *Walk) ahead(ctx context.Context) (more bool, err error) {
+// onward goes to the next item, or to the next step that is not skipped; on says whether there is
+// one.
+func (w *Walk) onward(ctx context.Context) (on bool, err error) {
 	w.mu.Lock()
 	w.clear()
 	at := w.st.at
