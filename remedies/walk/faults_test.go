@@ -129,7 +129,7 @@ func TestFailedVerificationAfterResume(t *testing.T) {
 		if err := again.Next(t.Context()); !errors.Is(err, remedies.ErrNotYet) {
 			t.Errorf("next over a step that failed: %v", err)
 		}
-		// It ends in no state that no key leads out of: there is a new preview.
+		// A key leads on: there is a new preview.
 		must(t, again.Enter(t.Context()))
 		if p := again.View().Preview; p == nil || p.Blocked != "" || p.Done != "" {
 			t.Errorf("the preview: %+v", p)
@@ -600,7 +600,7 @@ func TestMovedVerbMovesThePreview(t *testing.T) {
 	}
 }
 
-// All of a preview binds, but for what says itself what it was made from.
+// All fields of a preview bind, except those that are listed here with the reason.
 func TestEverythingOnAPreviewBinds(t *testing.T) {
 	derived := map[string]string{
 		"Now":   "figures of the moment change by themselves",
@@ -1448,7 +1448,7 @@ func TestWalkOfAnotherArticle(t *testing.T) {
 }
 
 // A journal of format 1 is shown with all that it wrote and the commands that take that back, is
-// not gone on with, and can be put away.
+// not continued, and can be put away.
 func TestOldJournalIsShownUntilPutAway(t *testing.T) {
 	const kubectl = "kubectl --kubeconfig=/home/ana/sup.yaml --context=lab "
 	object := func(spec string) string {
@@ -1509,7 +1509,7 @@ func TestOldJournalIsShownUntilPutAway(t *testing.T) {
 				}
 				w := ana.begin() // a new one can be begun beside it.
 				if w.ID() == "old" {
-					t.Error("it was gone on with")
+					t.Error("it was continued")
 				}
 				w.Leave()
 				must(t, ana.runner.Forget("old"))
