@@ -64,8 +64,8 @@ type Manual interface {
 	Verify(s *Scene) Watch
 }
 
-// Watch is a look that is repeated until its progress is done. It keeps its own memory, so
-// that a new watch begins anew.
+// Watch is a look that is repeated until its progress is done. It remembers what it saw; a
+// new watch starts without that memory.
 type Watch func(ctx context.Context) (Progress, error)
 
 // Once is a watch that is over after its first look.
@@ -83,8 +83,9 @@ func Once(holds func(ctx context.Context) (bool, string, error)) Watch {
 	}
 }
 
-// Steady is a watch that is done when another has been content for as long as stay, without
-// a break. It fails when that has not begun within limit; a limit of zero is none.
+// Steady wraps a watch, so that one good look is not enough: it is done when w has been done,
+// and not failed, for the duration stay without a break. It fails when there is a break, and
+// when w is not done for the first time within limit; a limit of zero is none.
 func Steady(w Watch, stay, limit time.Duration, now func() time.Time) Watch {
 	var began, content time.Time
 	return func(ctx context.Context) (Progress, error) {
@@ -111,7 +112,7 @@ func Steady(w Watch, stay, limit time.Duration, now func() time.Time) Watch {
 		content = time.Time{}
 		switch {
 		case broke:
-			p.Done, p.Failed = true, "it was so and did not stay so: "+p.Last
+			p.Done, p.Failed = true, "it was as it should be, and did not stay so: "+p.Last
 		case limit > 0 && t.Sub(began) >= limit:
 			p.Done, p.Failed = true, "it is not so after "+text.Age(limit)+": "+p.Last
 		default:
@@ -135,8 +136,8 @@ type Scene struct {
 	Item string
 	// Made are the attempts of this walk that were made, oldest first.
 	Made []Made
-	// Params are those of this step, filled in; Unknown names what could not be filled in, such
-	// as a fact that the finding does not have. Nothing is written with those.
+	// Params are those of this step, filled in. Unknown names what could not be filled in, such
+	// as a fact that the finding does not have; a plan with unknown parts is not applied.
 	Params  any
 	Unknown []string
 	// Own says that the article is an engineer's own: it may change nothing outside of the vSphere

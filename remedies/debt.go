@@ -7,9 +7,9 @@ import (
 )
 
 // Debt is what was taken and has to be given back. It lives where it was taken: as an
-// annotation of the object itself, written in the same write. The annotation is a claim,
-// not an order: what is given back is what an allow-list in Go knows, added to the live
-// object.
+// annotation of the object itself, written in the same write. Anybody can write an
+// annotation, so it is only a claim: what is given back is decided by an allow-list in Go, and
+// is added to the object as it is then.
 type Debt struct {
 	// ID is the attempt's mark; the annotation's name ends in it.
 	ID string `json:"id"`

@@ -1,6 +1,6 @@
-// Package remedies holds the words in which mending is spoken of: what the screen
+// Package remedies has the types that all parts of a fix share: what the screen
 // draws of a walk ([View], [Preview]), what a step can be ([Action] and its
-// kinds), and what a write is ([Effect]). The rooms below it do the work:
+// kinds), and what a write is ([Effect]). The packages below it do the work:
 //
 //   - remedies/walk takes an engineer through an article: the runner, the journal,
 //     the Lease.
@@ -11,9 +11,9 @@
 // A step that changes something always goes the same way: preview, confirm, check
 // again, apply, verify, and undo where that is possible.
 //
-// What this room never does: write anything for a preview (not even the Lease),
-// apply anything that was not previewed exactly so, apply twice, use a
-// server-side apply (the lists that it changes have other owners), keep a secret.
+// These packages never write anything for a preview (not even the Lease), never apply
+// anything but exactly what was previewed, never apply it twice, never use server-side
+// apply (the lists that they change have other owners), and never keep a secret.
 //
 // Start reading at view.go, which is what the screen draws, then effect.go,
 // action.go and plan.go; then package walk.

@@ -27,8 +27,8 @@ type Effect interface {
 	// Send writes, once. a is part of the write, so that Look finds it again. Any error
 	// but a [Refusal] means that it is not known whether it was written.
 	Send(ctx context.Context, s *Sites, a Attempt) (Receipt, error)
-	// Look finds out whether an attempt was made, by its mark: never by likeness, and
-	// never by comparing clocks. An error means that it could not look.
+	// Look finds out whether an attempt was made, by its mark. It never concludes that from
+	// an object that looks alike, nor from clocks. An error means that it could not look.
 	Look(ctx context.Context, s *Sites, a Attempt) (Sight, error)
 	// Command is what a person would type to do the same.
 	Command(s *Sites) Copy
@@ -75,8 +75,8 @@ type Happened string
 const (
 	// HappenedYes: it was made, and by us.
 	HappenedYes Happened = "yes"
-	// HappenedSo: what it was for is so, and who did it cannot be told. A deletion that was
-	// not answered is like that.
+	// HappenedSo: the place is as the attempt would have made it, but whether it was us cannot
+	// be told. A deletion without an answer often ends so: the object is gone.
 	HappenedSo Happened = "so"
 	// HappenedNo: it was not made.
 	HappenedNo Happened = "no"
@@ -88,14 +88,14 @@ const (
 type Sight struct {
 	Happened Happened
 	Receipt  Receipt
-	// Never says of HappenedNo that the attempt cannot be made any more, even if the
-	// request is still under way.
+	// Never belongs to HappenedNo: even if the request is still under way, it can no longer
+	// succeed.
 	Never bool
 	// Words say what was seen, such as "MachineDrainRule x was changed by others".
 	Words string
 }
 
-// Refusal is an answer that says no: nothing was written.
+// Refusal is an answer that says no. Nothing was written, unless it is Doubtful.
 type Refusal struct {
 	// Err is ErrMoved, ErrForbidden or ErrBlocked.
 	Err error

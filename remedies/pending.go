@@ -26,7 +26,7 @@ type Pending struct {
 	// Elsewhere says that it belongs to another Supervisor; Server and Context name that one.
 	Elsewhere       bool
 	Server, Context string
-	// Wrote is what it changed, for a walk that cannot be gone on with: it was begun by an
+	// Wrote is what it changed, for a walk that cannot be continued: it was begun by an
 	// older vksmedic, or its article is not known any more.
 	Wrote []Wrote
 }

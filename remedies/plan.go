@@ -10,15 +10,16 @@ import (
 
 // Plan is what a step that changes something would do.
 type Plan struct {
-	// Preview is what the engineer is shown. All of it binds, except what View adds while
-	// it draws: ages, and the names of the engineers who are there.
+	// Preview is what the engineer is shown. All of it is compared before the plan is applied
+	// (see [Plan.Binds]), except Now, and what the walk adds when it is drawn: ages, and the
+	// names of the engineers who are there.
 	Preview Preview
 	// Effect is what would be sent; nil where there is nothing to do, or nothing that can be done.
 	Effect Effect
-	// AlsoTry are tried without being sent, such as the giving back of what is taken: where
-	// one of them is refused, nothing is sent.
+	// AlsoTry are writes that have a dry run too and are not sent, such as giving back what is
+	// taken: where one of them would be refused, the plan is blocked.
 	AlsoTry []Effect
-	// Basis is what the plan was computed from and is not drawn, as lines.
+	// Basis are lines that are compared and not drawn: what else the plan was computed from.
 	Basis []string
 	// TakesBack are the numbers of the attempts that this one takes back.
 	TakesBack []int
@@ -43,8 +44,8 @@ type Guard struct {
 	Words string
 }
 
-// Binds is all that the plan rests on, as lines in their order: two plans with the same lines
-// are the same plan. Ages are not among them.
+// Binds are all lines that are compared between the preview and the moment of applying, in
+// their order. Two plans with the same lines count as the same plan. Ages are not among them.
 func (p *Plan) Binds() []string {
 	pv := &p.Preview
 	out := []string{"title: " + pv.Title}

@@ -45,8 +45,8 @@ func namedBy(o *kb.Object) named {
 	return named{group: o.Group, kind: o.Kind, namespace: o.Namespace, name: o.Name, inCluster: o.InCluster()}
 }
 
-// unfit is an error that stays however often one looks: what the article names is not to be
-// had here.
+// unfit is an error that looking again does not mend: what the article names does not exist
+// here, or is not for it.
 type unfit struct{ words string }
 
 func (u *unfit) Error() string { return u.words }
@@ -55,7 +55,7 @@ func unfitf(format string, args ...any) error {
 	return &unfit{text.Clean(fmt.Sprintf(format, args...))}
 }
 
-// asUnfit is the words of an error that stays, or "".
+// asUnfit is the words of an unfit; "" for any other error.
 func asUnfit(err error) string {
 	var u *unfit
 	if errors.As(err, &u) {
@@ -73,8 +73,8 @@ func failed(err error, format string, args ...any) error {
 	return fmt.Errorf("%s: %s", text.Clean(fmt.Sprintf(format, args...)), remedies.Short(err))
 }
 
-// locate finds out where what an article names is. An error that is an unfit says that it is
-// nowhere, any other that it could not be found out.
+// locate finds out where the objects are that an article names. The error is an unfit where
+// that is settled and they cannot be had; any other error says that it could not be found out.
 func locate(ctx context.Context, s *remedies.Scene, n named) (*spot, error) {
 	for _, v := range []string{n.namespace, n.name} {
 		if strings.Contains(v, kb.NotKnown) {

@@ -90,7 +90,8 @@ func isTarget(ctx context.Context, s *remedies.Scene, o *spot) bool {
 	return err == nil && served && gvr.Group == o.gvr.Group
 }
 
-// gone is about the object that was meant at first: another one of its name does not count.
+// gone looks whether the object is gone that was there at first: another one with its name is
+// another object.
 func (w *until) gone(ref string, live *unstructured.Unstructured) remedies.Progress {
 	switch {
 	case live == nil:

@@ -15,7 +15,7 @@ var _ remedies.Waiter = waitCondition{}
 // Kind is wait.
 func (waitCondition) Kind() remedies.StepKind { return remedies.StepWait }
 
-// Verify follows the object. What cannot be read is not known: it is neither so nor not so.
+// Verify follows the object. What cannot be read is unknown: the wait neither ends nor fails.
 func (waitCondition) Verify(s *remedies.Scene) remedies.Watch {
 	p, ok := s.Params.(*kb.WaitCondition)
 	if !ok {

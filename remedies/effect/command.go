@@ -9,10 +9,12 @@ import (
 )
 
 // Command is the same write as a kubectl command. On the screen it refers to the YAML that
-// stands above it.
+// stands above it. A command for a workload cluster says which one: it needs that one's kubeconfig.
 func (c *Object) Command(s *remedies.Sites) remedies.Copy {
-	words := []string{"kubectl"}
-	if c.At.Kind == model.PlaceSupervisor && len(s.Kubectl) > 0 {
+	words, head := []string{"kubectl"}, ""
+	if c.At.Kind == model.PlaceCluster {
+		head = "# with the kubeconfig of cluster " + text.Clean(c.At.Cluster.String()) + ":\n"
+	} else if len(s.Kubectl) > 0 {
 		words = append([]string{}, s.Kubectl...)
 	}
 	switch c.Verb {
@@ -31,12 +33,12 @@ func (c *Object) Command(s *remedies.Sites) remedies.Copy {
 		if c.Group != "" {
 			resource += "." + c.Group
 		}
-		return remedies.Copy{Text: strings.Join(append(words, remedies.Quote(resource), remedies.Quote(c.Name)), " ")}
+		return remedies.Copy{Text: head + strings.Join(append(words, remedies.Quote(resource), remedies.Quote(c.Name)), " ")}
 	}
-	line := strings.Join(words, " ")
+	line := head + strings.Join(words, " ")
 	body := YAML(c.Sent().Object)
 	if body != text.CleanLines(body) {
-		return remedies.Copy{Text: "# " + line + " -f FILE (the object holds characters that a terminal must not be given)"}
+		return remedies.Copy{Text: head + "# " + strings.Join(words, " ") + " -f FILE (the object holds characters that a terminal must not be given)"}
 	}
 	end := "EOF"
 	for strings.Contains("\n"+body, "\n"+end+"\n") {

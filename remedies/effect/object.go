@@ -254,8 +254,8 @@ func receipt(c *Object, got *unstructured.Unstructured) remedies.Receipt {
 	return remedies.Receipt{UID: string(got.GetUID()), ResourceVersion: got.GetResourceVersion()}
 }
 
-// doubtful says whether an answer says that the object is not as it was read. The same answer
-// comes when the server has stored the write, failed, and was asked a second time.
+// doubtful says whether an answer says that the object is not as it was read. The server also
+// answers so when it has stored the write, failed, and got the same write a second time.
 func doubtful(v Verb, err error) bool {
 	return apierrors.IsAlreadyExists(err) || apierrors.IsConflict(err) || (v != Create && notThere(err))
 }
@@ -411,7 +411,7 @@ func (c *Object) Live(ctx context.Context, s *remedies.Sites) (*unstructured.Uns
 	return nil, fmt.Errorf("cannot read %s: %s", c.Ref(), remedies.Short(err))
 }
 
-// UnderWay is how long after the line before it a request that was not answered may still be
-// stored. It is sent for half a minute at most; a minute more is what an API server gives a
-// request that reached it last (--request-timeout), and what is on its way needs some more.
+// UnderWay is how long, counted from the line before, a request without an answer may still be
+// stored: half a minute in which we send it, a minute that an API server gives a request
+// (--request-timeout), and a quarter of a minute on the network.
 const UnderWay = 105 * time.Second

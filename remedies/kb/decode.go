@@ -143,8 +143,8 @@ func (d *decoder) plain(n *yaml.Node, v reflect.Value, path string, tag reflect.
 	}
 }
 
-// text reads a text. What YAML would take for something else has to be in quotes: a version
-// 3.10 would otherwise become 3.1 in the mind of whoever reads it with another program.
+// text reads a text. What YAML would take for something else has to be in quotes: other
+// programs would read a version 3.10 as the number 3.1.
 func (d *decoder) text(n *yaml.Node, path string) (string, bool) {
 	switch {
 	case n.Kind != yaml.ScalarNode:

@@ -64,10 +64,10 @@ func (t Text) Holds(sc Scope) bool {
 	return t == "" || strings.TrimSpace(t.Fill(sc)) == "true"
 }
 
-// FillParams returns a copy of a step's parameters with every template filled in, and the
-// texts that could not be (in them stands [NotKnown]): nothing may be changed by a step that
-// has such a text. What is filled in may come from a cluster and is not cleaned here. params
-// is a pointer to a struct, as [Step] has it.
+// FillParams returns a copy of a step's parameters with every template filled in. unknown are
+// the texts that could not be filled in completely; [NotKnown] stands in them, and a step that
+// has one may change nothing. What is filled in may come from a cluster and is not cleaned
+// here. params is a pointer to a struct, as [Step] has it.
 func FillParams(params any, sc Scope) (filled any, unknown []string) {
 	v := reflect.ValueOf(params).Elem()
 	out := reflect.New(v.Type())

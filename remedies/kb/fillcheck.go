@@ -11,7 +11,7 @@ import (
 	"vksmedic/model"
 )
 
-// role is what a text is for, which says what it may come out as.
+// role says what a text is used for, and so what it may say once it is filled in.
 type role int
 
 const (

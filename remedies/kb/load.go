@@ -166,8 +166,8 @@ type loader struct {
 	top      decoder
 	steps    []*loadedStep
 	problems []lineProblem
-	// names are the lines with a template where a name is expected. What else is wrong with
-	// the name is then not worth a word.
+	// names are the lines with a template where a name is expected. Nothing further is reported
+	// about such a name.
 	names map[int]bool
 }
 

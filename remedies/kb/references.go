@@ -56,8 +56,8 @@ func (l *loader) checkNeeds(s *loadedStep) {
 	}
 }
 
-// checkUndo holds that undo names a later step that changes something, and that this step
-// means the one that it undoes.
+// checkUndo checks that undo names a later step that changes something, and that the parameters
+// of that step name the step that it takes back.
 func (l *loader) checkUndo(i int, s *loadedStep) {
 	line := s.self.line("undo", s.line)
 	if s.action != nil && !isChange(s) {
@@ -104,7 +104,7 @@ func (l *loader) kindOf(id string) remedies.StepKind {
 	return ""
 }
 
-// checkStepParam holds that a parameter names an earlier step of the right kind.
+// checkStepParam checks that a parameter names an earlier step of the right kind.
 func (l *loader) checkStepParam(i int, sp spot, kind string) {
 	var fit []string
 	for _, o := range l.steps[:i] {

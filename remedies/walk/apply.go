@@ -290,7 +290,7 @@ func (w *Walk) Apply(ctx context.Context, token, typed string) error {
 		w.show(fresh, m)
 		return remedies.Tell(remedies.ErrMoved, "what you saw has changed meanwhile; nothing was applied, look again")
 	}
-	// Once begun it is not given up when the engineer leaves: each part has a deadline of its own.
+	// From here on it goes on even if the engineer leaves; each part has a deadline of its own.
 	return w.asked(w.apply(context.WithoutCancel(ctx), s, st, a, fresh.plan))
 }
 
@@ -366,8 +366,9 @@ func (w *Walk) apply(ctx context.Context, s *remedies.Scene, st *kb.Step, a reme
 	return w.unanswered(ctx, s, st, a, p, at, err)
 }
 
-// unanswered settles an attempt that was not answered with yes. An answer that the place may
-// also give when it has written the change, and silence, are looked at before they are believed.
+// unanswered settles an attempt that was not answered with yes. Some refusals can come although
+// the place has written the change, and no answer says nothing: in both cases the walk looks
+// for the mark before it believes anything.
 func (w *Walk) unanswered(ctx context.Context, s *remedies.Scene, st *kb.Step, a remedies.Changer, p *remedies.Plan, at remedies.Attempt, why error) error {
 	look, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
@@ -378,7 +379,7 @@ func (w *Walk) unanswered(ctx context.Context, s *remedies.Scene, st *kb.Step, a
 	case lookErr == nil && seen.Happened == remedies.HappenedYes:
 		return w.made(ctx, outcomeMade, seen.Receipt, "the answer was "+remedies.Short(why)+"; the change was found made")
 	case refused && !no.Doubtful, refused && lookErr == nil && (seen.Happened == remedies.HappenedNo || seen.Happened == remedies.HappenedUnsure):
-		// Sent once and refused: a refusal is doubted only where the mark says otherwise.
+		// It was sent once and refused, and no mark was found that says otherwise.
 		if err := w.after(at, outcomeRefused, remedies.Receipt{}, no.Words); err != nil {
 			return err
 		}
@@ -433,7 +434,7 @@ func (w *Walk) settle(ctx context.Context) error {
 		return err
 	}
 	if why != "" {
-		return remedies.Tell(remedies.ErrOtherSupervisor, "whether the last change was made is looked for where it was sent: "+why)
+		return remedies.Tell(remedies.ErrOtherSupervisor, "whether the last change was made can be seen only at the place that it was sent to: "+why)
 	}
 	look, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
@@ -488,7 +489,7 @@ func (w *Walk) after(at remedies.Attempt, o outcome, got remedies.Receipt, note 
 	return w.record(e)
 }
 
-// made takes down that the open attempt was made, and verifies it with what is read anew.
+// made writes down that the open attempt was made, and verifies it with what is read anew.
 func (w *Walk) made(ctx context.Context, o outcome, got remedies.Receipt, note string) error {
 	w.mu.Lock()
 	open := *w.st.open()
@@ -637,8 +638,9 @@ func orWords(a, b string) string {
 }
 
 // Watch looks, at the Lease's pace, who else is at work while a preview is open, and calls
-// changed when the view has changed. A preview over which somebody came counts as another
-// one: it has to be looked at again. It writes nothing, and returns when ctx ends.
+// changed when the view has changed. When somebody comes while a preview is open, the preview
+// gets a new token, so that the engineer has to look again. Watch writes nothing, and returns
+// when ctx ends.
 func (w *Walk) Watch(ctx context.Context, changed func()) error {
 	for {
 		t := time.NewTimer(w.r.cfg.LeasePace)

@@ -77,13 +77,30 @@ type faultEngineer struct {
 	runner *Runner
 
 	mu       sync.Mutex
+	fault    func(*fakeapi.Request) fakeapi.Fault // how requests fail; nil: they do not.
 	commands []remedies.Command
+}
+
+// fail says how requests fail from now on; nil: they do not. The Lease is renewed beside the test.
+func (e *faultEngineer) fail(f func(*fakeapi.Request) fakeapi.Fault) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.fault = f
 }
 
 // engineer starts the program for somebody; change may change what it works with.
 func (x *faultSite) engineer(who string, change ...func(*Config)) *faultEngineer {
 	x.t.Helper()
 	e := &faultEngineer{x: x, way: &fakeapi.Client{Server: x.Server, Name: who}}
+	e.way.Fault = func(r *fakeapi.Request) fakeapi.Fault {
+		e.mu.Lock()
+		f := e.fault
+		e.mu.Unlock()
+		if f == nil {
+			return fakeapi.Fault{}
+		}
+		return f(r)
+	}
 	api := &fakeapi.API{Server: x.Server, Engineer: e.way}
 	cfg := testConfig(x.t, fakeapi.Supervisor{API: api})
 	cfg.Sites = api.Sites(map[model.ClusterRef]*fakeapi.API{{Namespace: "ns", Name: "old"}: x.inside})

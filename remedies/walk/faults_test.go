@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"vksmedic/model"
+	"vksmedic/probes/supervisor"
 	"vksmedic/remedies"
 	"vksmedic/remedies/effect"
 	"vksmedic/remedies/internal/fakeapi"
@@ -63,22 +65,53 @@ func TestSkippedStepAfterResume(t *testing.T) {
 	})
 }
 
+// A walk of which nothing is left to do is not ended by picking it up: its last words are for
+// somebody to read, and its Lease is given back with them.
+func TestPickedUpWalkDoesNotEndByItself(t *testing.T) {
+	onFaultSite(t, func(t *testing.T, x *faultSite) {
+		unwanted := func(c *Config) {
+			for _, id := range []string{"wait", "keep", "take-back"} {
+				st, _ := c.Articles.ByID(findingIn("ns").Signature).Step(id)
+				st.When, st.Otherwise = `{{ eq .Choice.reach "cluster" }}`, "not wanted"
+			}
+		}
+		w := x.engineer("ana", unwanted).applied()
+		w.Leave()
+		ana := x.engineer("ana", unwanted)
+		w = ana.resume(w.ID())
+		if v := w.View(); v.Finished || at(w) != "rule" {
+			t.Fatalf("at %s, finished %t", at(w), v.Finished)
+		}
+		if !ana.pending().Open {
+			t.Error("it is not open")
+		}
+		must(t, w.Next(t.Context()))
+		if v := w.View(); !v.Finished || v.FinishedWords == "" {
+			t.Errorf("the end: %+v", v)
+		}
+		time.Sleep(2 * leaseRenew) // simulated: nothing renews the Lease of a walk that is over.
+		if x.Get("coordination.k8s.io", "Lease", "ns", "vksmedic-old") != nil {
+			t.Error("the Lease is still there")
+		}
+	})
+}
+
 // shadowed applies a rule while a colleague makes one that comes first by name.
 func (e *faultEngineer) shadowed() *Walk {
 	e.x.t.Helper()
 	w := e.begin()
 	p := toRule(e.x.t, w, reachNamespace)
-	e.way.Fault = onRules(fakeapi.None, func(r *fakeapi.Request) bool {
+	e.fail(onRules(fakeapi.None, func(r *fakeapi.Request) bool {
 		if r.Write() && e.x.Get(capiGroup, ruleKind, "ns", "a") == nil {
 			e.x.Put("bob", ruleObject(e.x.t, "ns", "a", "{drain: {behavior: Drain}}"))
 		}
 		return false
-	})
+	}))
 	err := w.Apply(e.x.t.Context(), p.Token, "")
 	if !errors.Is(err, remedies.ErrNotDone) || !strings.Contains(err.Error(), "MachineDrainRule a comes first") {
 		e.x.t.Fatalf("apply: %v", err)
 	}
-	e.way.Fault = nil
+	e.fail(nil)
 	return w
 }
 
@@ -96,7 +129,7 @@ func TestFailedVerificationAfterResume(t *testing.T) {
 		if err := again.Next(t.Context()); !errors.Is(err, remedies.ErrNotYet) {
 			t.Errorf("next over a step that failed: %v", err)
 		}
-		// It ends in no state that no key leads out of: there is a new preview.
+		// A key leads on: there is a new preview.
 		must(t, again.Enter(t.Context()))
 		if p := again.View().Preview; p == nil || p.Blocked != "" || p.Done != "" {
 			t.Errorf("the preview: %+v", p)
@@ -151,7 +184,7 @@ func TestUndoOverADoubt(t *testing.T) {
 				w := ana.applied()
 				p := undo(t, w)
 				sent := false
-				ana.way.Fault = onRulesDown(&sent, stored)
+				ana.fail(onRulesDown(&sent, stored))
 				if err := w.Apply(t.Context(), p.Token, ""); !errors.Is(err, remedies.ErrUnclear) {
 					t.Fatalf("apply: %v", err)
 				}
@@ -170,7 +203,7 @@ func TestUndoOverADoubt(t *testing.T) {
 				if got := at(w); got != "take-back" {
 					t.Errorf("b leads over a doubt to %s", got)
 				}
-				ana.way.Fault = nil
+				ana.fail(nil)
 				time.Sleep(effect.UnderWay + time.Second) // simulated.
 				must(t, w.Undo(t.Context()))
 				if !stored {
@@ -222,6 +255,105 @@ func deletions(x *faultSite) int {
 	return n
 }
 
+// Whether it works could not be read: that is neither done nor failed, after a resume too.
+func TestUnreadVerificationIsUnknown(t *testing.T) {
+	onFaultSite(t, func(t *testing.T, x *faultSite) {
+		ana := x.engineer("ana")
+		w := ana.begin()
+		p := toRule(t, w, reachNamespace)
+		ana.fail(onRules(fakeapi.Failed, func(r *fakeapi.Request) bool { return !r.Write() && x.rule() != nil }))
+		must(t, w.Apply(t.Context(), p.Token, ""))
+		s := step(t, w, "rule")
+		if s.State != remedies.StateUnchecked || !s.Undoable {
+			t.Errorf("the step: %+v", s)
+		}
+		has(t, "the note", s.Note, "applied; whether it works could not be read")
+		if err := w.Next(t.Context()); !errors.Is(err, remedies.ErrNotYet) {
+			t.Errorf("next: %v", err)
+		}
+		w.Leave()
+		w = ana.resume(w.ID())
+		if got := step(t, w, "rule"); got.State != s.State || got.Note != s.Note || at(w) != "rule" {
+			t.Errorf("picked up: %+v at %s", got, at(w))
+		}
+		ana.fail(nil)
+		must(t, w.Enter(t.Context())) // r.
+		if got := step(t, w, "rule"); got.State != remedies.StateDone {
+			t.Errorf("looked at again: %+v", got)
+		}
+		must(t, w.Next(t.Context()))
+	})
+}
+
+// The rule vanishes while the walk waits: b leads back to it, also after a resume.
+func TestRuleThatVanishesWhileWaiting(t *testing.T) {
+	for name, crash := range map[string]bool{"at once": false, "after a resume": true} {
+		t.Run(name, func(t *testing.T) {
+			onFaultSite(t, func(t *testing.T, x *faultSite) {
+				ana := x.engineer("ana")
+				w := ana.applied()
+				must(t, w.Next(t.Context()))
+				x.Remove(capiGroup, ruleKind, "ns", ours)
+				must(t, w.Enter(t.Context()))
+				if crash {
+					ana.stop(w)
+					w = x.engineer("ana").resume(w.ID())
+				}
+				s := step(t, w, "wait")
+				if s.State != remedies.StateFailed || at(w) != "wait" {
+					t.Errorf("the wait: %+v at %s", s, at(w))
+				}
+				has(t, "the wait", s.Note, "b goes back to the step that makes the rule")
+				w.Back()
+				must(t, w.Enter(t.Context()))
+				p := w.View().Preview
+				if at(w) != "rule" || p == nil || p.Blocked != "" {
+					t.Fatalf("at %s: %+v", at(w), p)
+				}
+				must(t, w.Apply(t.Context(), p.Token, ""))
+				must(t, w.Next(t.Context()))
+				must(t, w.Enter(t.Context()))
+				if s := step(t, w, "wait"); x.rule() == nil || s.State != remedies.StateCurrent && s.State != remedies.StateFailed {
+					t.Errorf("the wait again: %+v", s)
+				}
+				if pr := w.View().Progress; pr == nil || pr.Failed != "" {
+					t.Errorf("progress: %+v", pr)
+				}
+			})
+		})
+	}
+}
+
+// Beginning a walk, picking one up and listing them end by themselves when the server hangs.
+func TestOpeningAWalkHasADeadline(t *testing.T) {
+	onFaultSite(t, func(t *testing.T, x *faultSite) {
+		ana := x.engineer("ana")
+		w := ana.applied()
+		w.Leave()
+		ana.fail(func(*fakeapi.Request) fakeapi.Fault { return fakeapi.Fault{Kind: fakeapi.Silence} })
+		f := findingIn("ns")
+		for name, do := range map[string]func() error{
+			"begin":  func() error { _, err := ana.runner.Begin(t.Context(), f, f.Signature); return err },
+			"resume": func() error { _, err := ana.runner.Resume(t.Context(), w.ID()); return err },
+			"pending": func() error {
+				p := ana.pending()
+				has(t, "pending", p.Refused, "cannot tell whether it belongs to this Supervisor", "no answer in time")
+				if p.Elsewhere {
+					t.Error("a Supervisor that does not answer is called another one")
+				}
+				return errors.New(p.Refused)
+			},
+		} {
+			start := time.Now()
+			if err := do(); err == nil || errors.Is(err, remedies.ErrOver) || time.Since(start) > askTimeout {
+				t.Errorf("%s after %s: %v", name, time.Since(start), err)
+			}
+		}
+		ana.fail(nil)
+		ana.resume(w.ID())
+	})
+}
+
 // --- whose write it is ---
 
 func ruleWrite(v effect.Verb) *effect.Object {
@@ -249,7 +381,20 @@ func TestOwnWriteIsKnownByItsMark(t *testing.T) {
 		}},
 		"made, with a clock that is ahead":  {verb: effect.Create, sent: true, clock: 5 * time.Minute, want: remedies.HappenedYes},
 		"made, with a clock that is behind": {verb: effect.Create, sent: true, clock: -5 * time.Minute, want: remedies.HappenedYes},
-		"an annotation alone":               {verb: effect.Update, sent: true, want: remedies.HappenedYes},
+		"made, and filed with the changes of others": {verb: effect.Create, sent: true, want: remedies.HappenedUnsure, then: func(x *faultSite) {
+			time.Sleep(time.Minute) // simulated: the oldest are filed together.
+			for i := range 12 {
+				x.Change(fmt.Sprintf("manager-%d", i), capiGroup, ruleKind, "ns", ours, func(u *unstructured.Unstructured) {
+					notes := u.GetAnnotations()
+					if notes == nil {
+						notes = map[string]string{}
+					}
+					notes[fmt.Sprintf("note-%d", i)] = "x"
+					u.SetAnnotations(notes)
+				})
+			}
+		}},
+		"an annotation alone": {verb: effect.Update, sent: true, want: remedies.HappenedYes},
 		"an annotation that was never written, and others wrote": {verb: effect.Update, want: remedies.HappenedNo, then: func(x *faultSite) {
 			x.Change("vksmedic-w-1", capiGroup, ruleKind, "ns", ours, func(u *unstructured.Unstructured) { u.SetLabels(map[string]string{"a": "b"}) })
 		}},
@@ -297,16 +442,16 @@ func TestIdenticalRuleOfOthersIsNotTakenBack(t *testing.T) {
 		ana := x.engineer("ana")
 		w := ana.begin()
 		p := toRule(t, w, reachNamespace)
-		ana.way.Fault = onRules(fakeapi.Cut, func(r *fakeapi.Request) bool {
+		ana.fail(onRules(fakeapi.Cut, func(r *fakeapi.Request) bool {
 			if r.Write() && x.rule() == nil {
 				x.Put("vksmedic-bobs-walk-1", ruleObject(t, "ns", ours, "{drain: {behavior: Skip}, pods: ["+entryV3+"]}"))
 			}
 			return r.Write()
-		})
+		}))
 		if err := w.Apply(t.Context(), p.Token, ""); !errors.Is(err, remedies.ErrUnclear) {
 			t.Fatalf("apply: %v", err)
 		}
-		ana.way.Fault = nil
+		ana.fail(nil)
 		if err := w.Enter(t.Context()); !errors.Is(err, remedies.ErrUnclear) { // it may still be under way.
 			t.Errorf("at once: %v", err)
 		}
@@ -334,12 +479,12 @@ func TestStoredRuleThatAnswered503IsOurs(t *testing.T) {
 				w := ana.begin()
 				p := toRule(t, w, reachNamespace)
 				posts := 0
-				ana.way.Fault = onRules(kind, func(r *fakeapi.Request) bool {
+				ana.fail(onRules(kind, func(r *fakeapi.Request) bool {
 					if r.Write() {
 						posts++
 					}
 					return r.Write() && posts == 1
-				})
+				}))
 				must(t, w.Apply(t.Context(), p.Token, ""))
 				if s := step(t, w, "rule"); s.State != remedies.StateDone || !s.Undoable {
 					t.Errorf("we made it: %+v", s)
@@ -455,7 +600,7 @@ func TestMovedVerbMovesThePreview(t *testing.T) {
 	}
 }
 
-// All of a preview binds, but for what says itself what it was made from.
+// All fields of a preview bind, except those that are listed here with the reason.
 func TestEverythingOnAPreviewBinds(t *testing.T) {
 	derived := map[string]string{
 		"Now":   "figures of the moment change by themselves",
@@ -538,6 +683,28 @@ func TestPreviewMovesWith(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Which Supervisor it is is read once more when the Lease is taken, right before the write.
+func TestPlaceIsReadAgainBeforeTheWrite(t *testing.T) {
+	onFaultSite(t, func(t *testing.T, x *faultSite) {
+		ana := x.engineer("ana")
+		w := ana.begin()
+		p := toRule(t, w, reachNamespace)
+		ana.fail(func(r *fakeapi.Request) fakeapi.Fault {
+			if r.Resource.Resource == "leases" && r.Write() {
+				x.Remove("", "Namespace", "", "ns")
+				x.Put("kubernetes", fakeapi.Object("v1", "Namespace", "", "ns"))
+			}
+			return fakeapi.Fault{}
+		})
+		if err := w.Apply(t.Context(), p.Token, ""); !errors.Is(err, remedies.ErrOtherSupervisor) || !strings.HasPrefix(err.Error(), "nothing was applied") {
+			t.Errorf("apply: %v", err)
+		}
+		if s := step(t, w, "rule"); x.rule() != nil || s.State != remedies.StateCurrent {
+			t.Errorf("the step: %+v", s)
+		}
+	})
 }
 
 // What the diff hides is sent all the same: the last-applied-configuration stays.
@@ -693,12 +860,12 @@ func TestHangingLeaseSendsNothing(t *testing.T) {
 				ana := x.engineer("ana")
 				w := ana.begin()
 				p := toRule(t, w, reachNamespace)
-				ana.way.Fault = func(r *fakeapi.Request) fakeapi.Fault {
+				ana.fail(func(r *fakeapi.Request) fakeapi.Fault {
 					if hangs(r) {
 						return fakeapi.Fault{Kind: fakeapi.Silence}
 					}
 					return fakeapi.Fault{}
-				}
+				})
 				lines := len(x.journalOf(w))
 				start := time.Now()
 				err := w.Apply(t.Context(), p.Token, "")
@@ -726,7 +893,7 @@ func TestHangingLeaseSendsNothing(t *testing.T) {
 				if n := len(x.journalOf(w)); x.rule() != nil || x.Get("coordination.k8s.io", "Lease", "ns", "vksmedic-old") != nil || n != lines {
 					t.Errorf("written: %q, %d lines of the journal", x.Writes(), n-lines)
 				}
-				ana.way.Fault = nil
+				ana.fail(nil)
 				must(t, w.Enter(t.Context()))
 				must(t, w.Apply(t.Context(), w.View().Preview.Token, ""))
 			})
@@ -772,12 +939,12 @@ func TestOwnOpenWalkIsOurs(t *testing.T) {
 
 // seeing is a way through which some namespaces cannot be read.
 func seeing(e *faultEngineer, hidden ...string) *faultEngineer {
-	e.way.Fault = func(r *fakeapi.Request) fakeapi.Fault {
+	e.fail(func(r *fakeapi.Request) fakeapi.Fault {
 		if r.Resource.Resource == "namespaces" && slices.Contains(hidden, r.Name) {
 			return fakeapi.Fault{Kind: fakeapi.Forbidden}
 		}
 		return fakeapi.Fault{}
-	}
+	})
 	return e
 }
 
@@ -869,7 +1036,7 @@ func TestWalkOfAnotherSupervisor(t *testing.T) {
 func TestSubjectInsideTheWorkloadCluster(t *testing.T) {
 	onFaultSite(t, func(t *testing.T, x *faultSite) {
 		f := findingIn("ns")
-		f.Subjects = []model.ObjectRef{model.ObjectRef{Kind: "Node", Name: machineName}.In(model.InCluster("prod", f.Cluster))}
+		f.Subjects = []model.ObjectRef{{Kind: "Node", Name: machineName, Place: model.InCluster("prod", f.Cluster)}}
 		ana := x.engineer("ana")
 		got, err := ana.runner.pin(t.Context(), f)
 		if err != nil || got.Place.Kind != model.PlaceCluster || got.UID != string(x.inside.Get("", "Node", "", machineName).GetUID()) {
@@ -954,7 +1121,7 @@ func TestKindNotServedIsNotGone(t *testing.T) {
 	onFaultSite(t, func(t *testing.T, x *faultSite) {
 		ana := x.engineer("ana")
 		w := ana.begin()
-		ana.way.Fault = func(*fakeapi.Request) fakeapi.Fault { return fakeapi.Fault{Kind: fakeapi.NotServed} }
+		ana.fail(func(*fakeapi.Request) fakeapi.Fault { return fakeapi.Fault{Kind: fakeapi.NotServed} })
 		err := w.Enter(t.Context())
 		if err == nil {
 			t.Error("the look brought something")
@@ -967,9 +1134,9 @@ func TestKindNotServedIsNotGone(t *testing.T) {
 			t.Errorf("begin: %v", err)
 		}
 		// Neither is what the walk made.
-		ana.way.Fault = nil
+		ana.fail(nil)
 		must(t, w.Apply(t.Context(), toRule(t, w, reachNamespace).Token, ""))
-		ana.way.Fault = onRules(fakeapi.NotServed, anything)
+		ana.fail(onRules(fakeapi.NotServed, anything))
 		if err := w.Undo(t.Context()); err == nil {
 			hasNot(t, "the way back", w.View().Preview.Done, "gone already")
 		}
@@ -988,7 +1155,7 @@ func (x *faultSite) engineerThrough(e *faultEngineer) *Runner {
 func TestKindNotServedIsSaidToWhoMayNotListIt(t *testing.T) {
 	onFaultSite(t, func(t *testing.T, x *faultSite) {
 		ana := x.engineer("ana")
-		ana.way.Fault = onRules(fakeapi.Forbidden, anything)
+		ana.fail(onRules(fakeapi.Forbidden, anything))
 		w := ana.begin()
 		if err := w.Enter(t.Context()); err == nil || !strings.Contains(err.Error(), "cannot list MachineDrainRules in ns") || strings.Contains(err.Error(), "not served") {
 			t.Errorf("served, and may not list: %v", err)
@@ -1019,7 +1186,7 @@ func TestNot403IsAMissingRight(t *testing.T) {
 				}
 				ana := x.engineer("ana")
 				if c.when != nil {
-					ana.way.Fault = onRules(fakeapi.Forbidden, c.when)
+					ana.fail(onRules(fakeapi.Forbidden, c.when))
 				}
 				w := ana.begin()
 				p := toRule(t, w, reachNamespace)
@@ -1045,6 +1212,51 @@ func TestNot403IsAMissingRight(t *testing.T) {
 	}
 }
 
+// whyRefused is a Supervisor that says who refused.
+type whyRefused struct {
+	fakeapi.Supervisor
+	by supervisor.Refuser
+}
+
+func (w whyRefused) WhyForbidden(context.Context, supervisor.Ask, error) supervisor.Refusal {
+	return supervisor.Refusal{By: w.by, Words: "it was " + string(w.by)}
+}
+
+// Of all that answers 403, only a missing right is called one: at the dry run and at the write.
+func TestOnlyAMissingRightIsCalledOne(t *testing.T) {
+	for by, right := range map[supervisor.Refuser]bool{
+		supervisor.RefusedByRights: true, supervisor.RefusedByEscalation: true,
+		supervisor.RefusedByQuota: false, supervisor.RefusedByTermination: false, supervisor.RefusedByPodSecurity: false, supervisor.RefusedByWebhook: false,
+		supervisor.RefusedByPolicy: false, supervisor.RefusedByAdmission: false, supervisor.RefusedByUnknown: false,
+	} {
+		t.Run(string(by), func(t *testing.T) {
+			onFaultSite(t, func(t *testing.T, x *faultSite) {
+				ana := x.engineer("ana", func(c *Config) { through(c, whyRefused{c.Sites.Supervisor.(fakeapi.Supervisor), by}) })
+				ana.fail(onRules(fakeapi.Forbidden, anything))
+				sites := ana.runner.cfg.Sites
+				o := ruleWrite(effect.Create)
+				o.Want = ruleObject(t, "ns", ours, "{drain: {behavior: Skip}, pods: ["+entryV3+"]}").Object
+				a, err := o.DryRun(t.Context(), sites)
+				must(t, err)
+				_, err = o.Send(t.Context(), sites, remedies.Attempt{Walk: "w", N: 1})
+				var no *remedies.Refusal
+				if !errors.As(err, &no) || no.Doubtful || errors.Is(no, remedies.ErrForbidden) != right || errors.Is(no, remedies.ErrBlocked) == right {
+					t.Fatalf("sent: %v", err)
+				}
+				if (a.May == model.No) != right {
+					t.Errorf("may: %s", a.May)
+				}
+				for _, words := range []string{a.Blocked, no.Words} {
+					has(t, "the words", words, "it was "+string(by))
+					if strings.Contains(words, "you may not") != right {
+						t.Errorf("the words: %s", words)
+					}
+				}
+			})
+		})
+	}
+}
+
 // A Lease that is refused for another reason than rights is not called "may not".
 func TestRefusedLeaseSaysWhatRefusedIt(t *testing.T) {
 	for name, denied := range map[string]bool{"rights": true, "a namespace that is being deleted": false} {
@@ -1055,12 +1267,12 @@ func TestRefusedLeaseSaysWhatRefusedIt(t *testing.T) {
 				}
 				ana := x.engineer("ana")
 				if !denied {
-					ana.way.Fault = func(r *fakeapi.Request) fakeapi.Fault {
+					ana.fail(func(r *fakeapi.Request) fakeapi.Fault {
 						if r.Resource.Resource == "leases" && r.Write() {
 							return fakeapi.Fault{Kind: fakeapi.Forbidden}
 						}
 						return fakeapi.Fault{}
-					}
+					})
 				}
 				w := ana.applied() // it goes on all the same.
 				trouble := strings.Join(w.View().Trouble, "\n")
@@ -1101,6 +1313,24 @@ func TestCommandsCarryKubeconfigAndContext(t *testing.T) {
 		p = toRule(t, ana.begin(), reachNamespace)
 		has(t, "by hand", strings.Join(p.Means, "\n"), kubectl+"annotate machine -n ns "+machineName)
 	})
+}
+
+// A command for a workload cluster is not taken for one for the Supervisor.
+func TestCommandForAWorkloadCluster(t *testing.T) {
+	sites := &remedies.Sites{Kubectl: []string{"kubectl", "--context=lab"}}
+	for _, v := range []effect.Verb{effect.Create, effect.Update, effect.Delete} {
+		o := ruleWrite(v)
+		o.Want = ruleObject(t, "ns", ours, "{}").Object
+		has(t, "for the Supervisor", o.Command(sites).Text, "kubectl --context=lab ")
+		o.At = model.InCluster("", model.ClusterRef{Namespace: "ns", Name: "old"})
+		c := o.Command(sites)
+		for _, words := range []string{c.Text, cmp.Or(c.Shown, c.Text)} {
+			hasNot(t, "inside the cluster", words, "--context=lab")
+			if !strings.HasPrefix(words, "# with the kubeconfig of cluster ns/old:\nkubectl ") {
+				t.Errorf("inside the cluster: %s", words)
+			}
+		}
+	}
 }
 
 // --- the end of a walk ---
@@ -1162,8 +1392,8 @@ func TestLastWords(t *testing.T) {
 
 // also lets the requests for a resource fail, besides those that fail already.
 func also(e *faultEngineer, resource string, kind fakeapi.FaultKind) {
-	before := e.way.Fault
-	e.way.Fault = func(r *fakeapi.Request) fakeapi.Fault {
+	before := e.fault
+	e.fail(func(r *fakeapi.Request) fakeapi.Fault {
 		if r.Resource.Resource == resource {
 			return fakeapi.Fault{Kind: kind}
 		}
@@ -1171,7 +1401,7 @@ func also(e *faultEngineer, resource string, kind fakeapi.FaultKind) {
 			return before(r)
 		}
 		return fakeapi.Fault{}
-	}
+	})
 }
 
 // When others took the rule away, u finds nothing to do, and the walk does not say that it stays.
@@ -1189,10 +1419,36 @@ func TestLastWordsWhenOthersTookTheRule(t *testing.T) {
 	})
 }
 
-// --- an old journal ---
+// --- walks that cannot be gone on with ---
+
+// A walk whose article is another one now is shown with what it wrote, and can be put away.
+func TestWalkOfAnotherArticle(t *testing.T) {
+	onFaultSite(t, func(t *testing.T, x *faultSite) {
+		w := x.engineer("ana").applied()
+		must(t, w.Next(t.Context()))
+		w.Leave()
+		ana := x.engineer("ana", func(c *Config) { c.Articles.ByID(findingIn("ns").Signature).Digest = "another" })
+		p := ana.pending()
+		has(t, "refused", p.Refused, "does not know the article", "put it away")
+		if len(p.Wrote) != 1 || p.Wrote[0].Object != "create MachineDrainRule ns/"+ours || p.Wrote[0].How != "made" || p.Elsewhere ||
+			p.Wrote[0].TakeBack != "kubectl --kubeconfig=/home/ana/sup.yaml --context=lab delete -n ns machinedrainrules.cluster.x-k8s.io "+ours {
+			t.Errorf("wrote: %+v", p.Wrote)
+		}
+		if _, err := ana.runner.Resume(t.Context(), w.ID()); !errors.Is(err, remedies.ErrNoArticle) {
+			t.Errorf("resume: %v", err)
+		}
+		must(t, ana.runner.Forget(w.ID()))
+		if p, err := ana.runner.Pending(t.Context()); err != nil || len(p) != 0 {
+			t.Errorf("still pending: %+v %v", p, err)
+		}
+		if x.rule() == nil {
+			t.Error("putting it away changed something")
+		}
+	})
+}
 
 // A journal of format 1 is shown with all that it wrote and the commands that take that back, is
-// not gone on with, and can be put away.
+// not continued, and can be put away.
 func TestOldJournalIsShownUntilPutAway(t *testing.T) {
 	const kubectl = "kubectl --kubeconfig=/home/ana/sup.yaml --context=lab "
 	object := func(spec string) string {
@@ -1253,7 +1509,7 @@ func TestOldJournalIsShownUntilPutAway(t *testing.T) {
 				}
 				w := ana.begin() // a new one can be begun beside it.
 				if w.ID() == "old" {
-					t.Error("it was gone on with")
+					t.Error("it was continued")
 				}
 				w.Leave()
 				must(t, ana.runner.Forget("old"))

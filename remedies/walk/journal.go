@@ -25,7 +25,7 @@ import (
 // after it, what a verification brought. Lines are never rewritten.
 
 const (
-	// journalVersion is the format. A journal of format 1 is shown, and not gone on with.
+	// journalVersion is the format. A journal of format 1 is shown, and cannot be continued.
 	journalVersion = 2
 	journalSuffix  = ".jsonl"
 	// maxJournal bounds what is read of one file; a walk writes some tens of kilobytes.
@@ -341,7 +341,7 @@ func (j *journal) discard() {
 type record struct {
 	begin   *beginning
 	entries []entry
-	// old is what a journal of format 1 says, which is not gone on with.
+	// old is what a journal of format 1 says, which cannot be continued.
 	old *oldWalk
 	// torn says that the last line has no end; unread counts lines in between that are none of ours.
 	torn   bool
@@ -377,7 +377,7 @@ func readRecord(r io.Reader) (*record, int64, error) {
 		return nil, 0, fmt.Errorf("cannot read it: %w", err)
 	}
 	if len(data) > maxJournal {
-		return nil, 0, fmt.Errorf("it is larger than %d MiB and no journal of ours", maxJournal>>20)
+		return nil, 0, fmt.Errorf("it is larger than %d MiB, so it is no journal of vksmedic", maxJournal>>20)
 	}
 	rec := &record{torn: len(data) > 0 && data[len(data)-1] != '\n'}
 	sc := bufio.NewScanner(bytes.NewReader(data))

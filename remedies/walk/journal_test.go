@@ -155,7 +155,7 @@ func testFullDiskAfterAChange(t *testing.T, l *testLab) {
 	w.Leave()
 }
 
-// Journals that cannot be read are said, and nothing else suffers.
+// Journals that cannot be read are listed with the reason, and the others can be used.
 func testUnreadableJournals(t *testing.T, l *testLab) {
 	f := l.stage(t, "unreadable")
 	e := l.engineer(t, "administrator")

@@ -35,7 +35,11 @@ var _ remedies.Supervisor = (*supervisor.Connection)(nil)
 
 // testLab is a Supervisor's API server with Cluster API's kinds and webhooks and without
 // controllers, so that nothing moves unless a test moves it.
-type testLab struct{ *labtest.Lab }
+type testLab struct {
+	*labtest.Lab
+	// doubleWrites and lostUndos are counted by the crash test.
+	doubleWrites, lostUndos int
+}
 
 func TestMain(m *testing.M) {
 	if os.Getenv(crashChildEnv) != "" {
@@ -45,7 +49,7 @@ func TestMain(m *testing.M) {
 }
 
 func startLab(t *testing.T, served string, flags ...string) *testLab {
-	return &testLab{labtest.StartAPIs(t, served, flags...)}
+	return &testLab{Lab: labtest.StartAPIs(t, served, flags...)}
 }
 
 // One Supervisor is enough for all of these: each works in a vSphere Namespace of its own.

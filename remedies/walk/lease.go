@@ -27,11 +27,11 @@ import (
 
 // Two engineers on one cluster see each other through a Lease in its vSphere
 // Namespace. The first one holds it; who comes later stands in an annotation on it,
-// so that both sides see the other. It keeps nobody out: it is there to be seen.
+// so that both sides see the other. It locks nothing: it only shows who works here.
 //
-// Whether somebody is still there is judged by the renewals that we see, by our own clock: two
-// clocks are never compared. Who is seen for the first time may have gone long ago, and counts
-// as there until no renewal came for the Lease's duration.
+// Whether somebody is still there is judged by the renewals that we see, and timed by our own
+// clock: their clock and ours are never compared. Somebody seen for the first time may have
+// left long ago. They count as present until we have seen no renewal for the Lease's duration.
 const (
 	leaseFor   = 2 * time.Minute
 	leaseRenew = 30 * time.Second

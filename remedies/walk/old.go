@@ -11,8 +11,8 @@ import (
 	"vksmedic/remedies/effect"
 )
 
-// oldWalk is a walk in a journal of format 1. It is not gone on with: it did not write down
-// enough to recognise its own writes. It is shown with what it wrote, until it is put away.
+// oldWalk is a walk in a journal of format 1. It cannot be continued: too little was written
+// down in it to recognise its own writes. It is shown with what it wrote, until it is put away.
 type oldWalk struct {
 	began, last time.Time
 	who         string

@@ -1035,7 +1035,7 @@ func objectOf(a *attempt) *effect.Object {
 	return o
 }
 
-// compare holds the cluster against the records.
+// compare compares the cluster with the records.
 func (s *sim) compare(when string) {
 	records := s.records()
 	stored := map[string]int{}
@@ -1123,7 +1123,7 @@ func (s *sim) deleted(records map[string]*state, r *fakeapi.Request) {
 	s.fail(disagreement, "the deletion of %s %s by %s is in no record", r.Name, r.Made, r.Client)
 }
 
-// debts holds the debts on the role against those in the records.
+// debts compares the debts on the role with those in the records.
 func (s *sim) debts(when string, records map[string]*state) {
 	live, err := s.do(fakeapi.Request{Verb: "get", Resource: toyRoles, Name: "operator"})
 	if err != nil {
@@ -1287,7 +1287,8 @@ func seedsFrom(first, n int) []int64 {
 	return out
 }
 
-// Ten thousand random walks: VKSMEDIC_WALKS=10000.
+// Random walks do nothing twice, lose no undo, and agree with their journals. VKSMEDIC_WALKS says
+// how many there are.
 func TestRandomWalks(t *testing.T) {
 	seeds := asked(t, 300)
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // memory is there, and time is short.

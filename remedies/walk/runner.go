@@ -138,6 +138,8 @@ func (r *Runner) Offers(f *model.Finding) []remedies.Offer {
 // Pending lists the walks that are not over, oldest first. A journal that cannot be
 // read is listed with the reason in Refused.
 func (r *Runner) Pending(ctx context.Context) ([]remedies.Pending, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
 	ids, err := journalIDs(r.disk, r.cfg.JournalDir)
 	if err != nil || len(ids) == 0 {
 		return nil, err
@@ -198,7 +200,7 @@ func (r *Runner) pending(ctx context.Context, rec *record) remedies.Pending {
 		return remedies.Pending{Article: o.begin.Article, Title: text.Clean(o.begin.Article), Cluster: o.begin.Cluster, Target: text.Clean(o.begin.Target.Ref.Name),
 			Who: text.Clean(o.who), Began: o.began, Last: o.last, Server: text.Clean(o.begin.Server), Context: text.Clean(o.begin.Context),
 			Elsewhere: o.begin.Server != r.cfg.Server, Wrote: o.words(r.cfg.Sites),
-			Refused: "it was begun by an older vksmedic, and is not gone on with: look at what it wrote, take it back by hand where that is wanted, and put it away"}
+			Refused: "it was begun by an older vksmedic and cannot be continued: look at what it wrote, take that back by hand if you want to, and put it away"}
 	}
 	b := rec.begin
 	p := remedies.Pending{Article: b.Article, Title: b.Article, Cluster: b.Cluster, Target: text.Clean(b.Target.Ref.Name), Server: text.Clean(b.Server), Context: text.Clean(b.Context),
@@ -280,6 +282,8 @@ func (r *Runner) Begin(ctx context.Context, f *model.Finding, article string) (*
 	if a == nil || a.Signature != f.Signature || len(f.Subjects) == 0 {
 		return nil, remedies.Tell(remedies.ErrNoArticle, "there is no article "+article+" to walk for "+f.Signature)
 	}
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
 	t, err := r.pin(ctx, f)
 	if err != nil {
 		return nil, err
@@ -298,8 +302,10 @@ func (r *Runner) Restore(ctx context.Context, d remedies.Debt, article string) (
 		return nil, remedies.Tell(remedies.ErrNoArticle, "there is no article "+article+" that gives back what was taken")
 	}
 	if _, known := r.cfg.Takeables[d.Takes]; !known {
-		return nil, remedies.Tell(remedies.ErrBlocked, "the debt "+d.ID+" on "+d.On.String()+" claims that "+d.Takes+" was taken, which nothing of vksmedic takes; look at the annotation by hand")
+		return nil, remedies.Tell(remedies.ErrBlocked, "the debt "+d.ID+" on "+d.On.String()+" claims that "+d.Takes+" was taken, and this vksmedic never takes that; look at the annotation by hand")
 	}
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
 	return r.begin(ctx, a, beginning{Cluster: d.For, Target: remedies.Target{Ref: d.On, Place: d.Place}, Summary: "give back what was taken", Debt: &d})
 }
 
@@ -488,7 +494,7 @@ func (r *Runner) Resume(ctx context.Context, id string) (*Walk, error) {
 
 func (r *Runner) reopen(ctx context.Context, j *journal, rec *record) (*Walk, error) {
 	if rec.old != nil {
-		return nil, remedies.Tell(remedies.ErrNoArticle, "this walk was begun by an older vksmedic and is not gone on with")
+		return nil, remedies.Tell(remedies.ErrNoArticle, "this walk was begun by an older vksmedic and cannot be continued")
 	}
 	b := rec.begin
 	if rec.over() {
@@ -559,7 +565,7 @@ func (w *Walk) goOn(ctx context.Context) {
 		if stay {
 			return
 		}
-		if more, err := w.ahead(ctx); err != nil || !more { // where it cannot go on by itself, a key does.
+		if on, err := w.onward(ctx); err != nil || !on { // where it cannot go on by itself, enter does.
 			return
 		}
 	}

@@ -175,7 +175,8 @@ func (s *state) foldBefore(e *entry, at position, it *itemState) error {
 		a.place = *e.Place
 	}
 	s.attempts = append(s.attempts, a)
-	// In doubt from this line on: what ends the program now is settled like a lost answer.
+	// The change is in doubt from this line on: if the program ends now, it is settled as when
+	// no answer comes.
 	it.state, it.note = remedies.StateUnsure, ""
 	return nil
 }
@@ -276,7 +277,8 @@ func (s *state) rest() int {
 
 func (s *state) item() *itemState { return &s.steps[s.at.step].items[s.at.item] }
 
-// stepOver says whether a step is behind the walk: all of its items are.
+// stepState is the state of a step: that of its first item that is not over, or else of the
+// last one.
 func (s *state) stepState(i int) remedies.StepState {
 	st := &s.steps[i]
 	if len(st.items) == 1 {
@@ -293,7 +295,7 @@ func (s *state) stepState(i int) remedies.StepState {
 	return st.items[len(st.items)-1].state
 }
 
-// over says whether a step, or one item of it, is behind the walk.
+// over says whether nothing more has to be done for a step, or for one item of it.
 func over(s remedies.StepState) bool {
 	switch s {
 	case remedies.StateDone, remedies.StateByHand, remedies.StateSkipped, remedies.StateUndone:

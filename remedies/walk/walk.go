@@ -276,8 +276,8 @@ func (w *Walk) Next(ctx context.Context) error {
 	return w.asked(w.advance(ctx))
 }
 
-// completed is what has to be written down before the current step is left, nil for nothing;
-// or why it cannot be left. The caller holds mu.
+// completed is the entry that has to be written before the walk leaves the current step, nil
+// for none; the error says why the walk cannot leave it. The caller holds mu.
 func (w *Walk) completed() (*entry, error) {
 	st, it := w.step(), w.st.item()
 	if w.st.open() != nil {
@@ -312,8 +312,8 @@ func (w *Walk) completed() (*entry, error) {
 	return nil, remedies.Tell(remedies.ErrNotYet, "it is not over yet; esc leaves, and nothing is lost")
 }
 
-// takesBack are the attempts of which nothing is left once a step that takes back is done,
-// whoever took it away.
+// takesBack are the attempts that count as taken back once this step is done, whoever removed
+// what they had made.
 func (w *Walk) takesBack(st *kb.Step, item string) []int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -332,10 +332,10 @@ func (w *Walk) undoneBy(st *kb.Step, item string) []int {
 	return out
 }
 
-// advance goes to the next item, or to the next step that is not skipped.
+// advance goes to the next item, or to the next step that is not skipped, or ends the walk.
 func (w *Walk) advance(ctx context.Context) error {
-	more, err := w.ahead(ctx)
-	if err != nil || more {
+	on, err := w.onward(ctx)
+	if err != nil || on {
 		return err
 	}
 	w.mu.Lock()
@@ -347,8 +347,9 @@ func (w *Walk) advance(ctx context.Context) error {
 	return w.finish(ctx)
 }
 
-// ahead is advance without the end: it says whether there is anything more to do.
-func (w *Walk) ahead(ctx context.Context) (more bool, err error) {
+// onward goes to the next item, or to the next step that is not skipped; on says whether there is
+// one.
+func (w *Walk) onward(ctx context.Context) (on bool, err error) {
 	w.mu.Lock()
 	w.clear()
 	at := w.st.at
@@ -439,12 +440,14 @@ func (w *Walk) goTo(p position, anew bool) error {
 	return w.record(e)
 }
 
-// clear forgets what was shown for the step that is left. The caller holds mu.
+// clear forgets what was shown for a step, when the walk goes to another one. The caller
+// holds mu.
 func (w *Walk) clear() {
 	w.lines, w.question, w.ask, w.shown, w.commands, w.progress, w.watch = nil, nil, nil, nil, nil, nil, nil
 }
 
-// finish ends the walk. Its last words come from what is so now, not from what was meant.
+// finish ends the walk. Its last words say what is there now, as it was read live, and not what
+// the steps meant to do.
 func (w *Walk) finish(ctx context.Context) error {
 	w.mu.Lock()
 	sc := w.scope("")
@@ -600,8 +603,8 @@ func (w *Walk) undoable() *kb.Step {
 	return nil
 }
 
-// chooseFor are the answers to the questions before a step with which its when is true. The
-// caller holds mu.
+// chooseFor are the choices to record so that a step is not skipped: with them its condition,
+// when, is true. The caller holds mu.
 func (w *Walk) chooseFor(st *kb.Step) []*entry {
 	if st.When == "" || st.When.Fill(w.scope("")) == "true" {
 		return nil
@@ -687,8 +690,8 @@ func (w *Walk) close(ctx context.Context) {
 }
 
 // record writes an entry down and changes the state by it. Where it cannot be written, the
-// walk goes on, the view says so, and it is written before the next one; a line on which a
-// change hangs goes through [Walk.recordBefore].
+// walk goes on, the view says so, and it is written before the next one. A line that has to be
+// on the disk before a change is sent goes through [Walk.recordBefore].
 func (w *Walk) record(e *entry) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -703,8 +706,8 @@ func (w *Walk) record(e *entry) error {
 	return w.st.fold(e)
 }
 
-// recordBefore writes the line without which nothing is sent. Where it cannot be written
-// nothing has changed.
+// recordBefore writes the line that has to be on the disk before a change is sent. Where it
+// cannot be written, the state stays as it was, and the caller sends nothing.
 func (w *Walk) recordBefore(e *entry) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -744,8 +747,8 @@ func (w *Walk) flush() error {
 	return nil
 }
 
-// keepsJournal says why the journal cannot be kept; empty when it can. It is asked for each
-// preview, so that what blocks a change stands on it and is not met after the key.
+// keepsJournal says why the journal cannot be kept; empty when it can. It is called for each
+// preview, so that the engineer reads there what blocks the change, and not only after the key.
 func (w *Walk) keepsJournal() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

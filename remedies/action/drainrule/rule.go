@@ -118,7 +118,7 @@ func allPods(groups []agents) []lifecycle.Subject {
 
 // uncovered are the pods that the drain does not skip, the names of the rules that decide
 // for them otherwise, and the pods for which a label of their own decides. Invalid rules
-// are looked away from: they are a matter of their own.
+// are left out: they are reported elsewhere.
 func uncovered(plan *lifecycle.Plan, pods []lifecycle.Subject) (open []lifecycle.Subject, shadows, labelled []string) {
 	valid := *plan
 	valid.Invalid = nil
@@ -252,7 +252,7 @@ func (q *ruleQuestion) extend(a *ruleAnswer, own *unstructured.Unstructured, pla
 	return true
 }
 
-// checked lets nothing through that would not work, or would do too much.
+// checked refuses an answer that would not work, or would do too much.
 func (q *ruleQuestion) checked(a ruleAnswer) ruleAnswer {
 	if a.change == nil {
 		return a
@@ -331,7 +331,7 @@ func (q *ruleQuestion) machineEntry() map[string]any {
 	return map[string]any{"selector": map[string]any{"matchLabels": map[string]any{clusterv1.ClusterNameLabel: name}}}
 }
 
-// errSkipsAll is what stands between a typing error and a drain that evicts nothing.
+// errSkipsAll refuses a rule, such as one with a typing error, with which a drain evicts nothing.
 var errSkipsAll = errors.New("refused: a MachineDrainRule with behavior Skip and without pods would let every pod pass, and workloads would be cut off")
 
 // guardDrainRule refuses a rule that skips pods without naming them: no spec.pods, or an
