@@ -797,7 +797,7 @@ func oddDashboard(t *testing.T, x *screen) {
 		x.Keys("y")
 		x.WaitFor("YAML Machine")
 		x.Keys("esc", "d")
-		x.WaitFor("describe Machine")
+		x.WaitFor("describe Machine", "Name:") // G is for what is there.
 		x.Keys("G")
 		x.WaitFor("vents")
 		x.Keys("esc")
