@@ -2,6 +2,7 @@ package remedies
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"vksmedic/model"
@@ -85,7 +86,9 @@ func Once(holds func(ctx context.Context) (bool, string, error)) Watch {
 
 // Steady wraps a watch, so that one good look is not enough: it is done when w has been done,
 // and not failed, for the duration stay without a break. It fails when there is a break, and
-// when w is not done for the first time within limit; a limit of zero is none.
+// when w is not done for the first time within limit; a limit of zero is none. A look that
+// errs is unknown: it counts against the limit too, and what then is said is that it could not be
+// read. An error that asks something of the engineer ends nothing, and neither does a cancelled look.
 func Steady(w Watch, stay, limit time.Duration, now func() time.Time) Watch {
 	var began, content time.Time
 	return func(ctx context.Context) (Progress, error) {
@@ -93,11 +96,17 @@ func Steady(w Watch, stay, limit time.Duration, now func() time.Time) Watch {
 			began = now()
 		}
 		p, err := w(ctx)
+		t := now()
+		late := limit > 0 && t.Sub(began) >= limit
 		if err != nil {
 			content = time.Time{}
-			return p, err
+			var asking *Asking
+			if !late || errors.As(err, &asking) || errors.Is(ctx.Err(), context.Canceled) {
+				return p, err
+			}
+			words := "whether it is so is not known after " + text.Age(limit) + ": it could not be read: " + Short(err)
+			return Progress{Stages: p.Stages, Last: words, Done: true, Failed: words}, nil
 		}
-		t := now()
 		if p.Done && p.Failed == "" {
 			if content.IsZero() {
 				content = t
@@ -113,7 +122,7 @@ func Steady(w Watch, stay, limit time.Duration, now func() time.Time) Watch {
 		switch {
 		case broke:
 			p.Done, p.Failed = true, "it was as it should be, and did not stay so: "+p.Last
-		case limit > 0 && t.Sub(began) >= limit:
+		case late:
 			p.Done, p.Failed = true, "it is not so after "+text.Age(limit)+": "+p.Last
 		default:
 			p.Done, p.Failed = false, ""

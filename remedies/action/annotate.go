@@ -54,8 +54,7 @@ func (annotate) Plan(ctx context.Context, s *remedies.Scene) (*remedies.Plan, er
 	want.SetAnnotations(notes)
 	out.Effect = o.write(effect.Update).Change(live, want.Object)
 	pv.Confirm, pv.TakeBack = remedies.ConfirmKey, "the annotations get back what they were"
-	reach(s, out)
-	return out, nil
+	return out, reach(ctx, s, out)
 }
 
 // there reads the object that a step changes. Where it returns no object, the plan says why

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -183,42 +184,144 @@ func (o *spot) live(ctx context.Context, s *remedies.Scene) (*unstructured.Unstr
 }
 
 // reach completes a plan with whom its effect touches beyond the cluster that the walk is for. What
-// reaches further is confirmed with its name; an engineer's own article may not do it.
-func reach(s *remedies.Scene, p *remedies.Plan) {
+// reaches further is confirmed with its name; an engineer's own article may not leave the vSphere
+// Namespace.
+func reach(ctx context.Context, s *remedies.Scene, p *remedies.Plan) error {
 	e, ok := p.Effect.(*effect.Object)
-	if !ok {
-		return
+	if !ok || e.At.Kind != model.PlaceSupervisor {
+		if ok && s.Own {
+			ownOnly(p, e)
+		}
+		return nil
 	}
 	pv := &p.Preview
-	if other := otherCluster(s, e); other != "" {
-		pv.Reaches = append(pv.Reaches, e.Ref().String()+" belongs to cluster "+other)
+	others, blind := otherClusters(ctx, s, e)
+	if ctx.Err() != nil {
+		return fmt.Errorf("which cluster %s belongs to: %w", e.Ref(), ctx.Err())
 	}
-	inside := e.At.Kind == model.PlaceSupervisor && e.Namespace == s.Cluster.Namespace && e.Namespace != ""
-	if s.Own && !inside {
-		blocked(p, "an engineer's own article may change objects in the vSphere Namespace of its cluster only, and "+e.Ref().String()+" is not one")
-		return
+	pv.Reaches = append(pv.Reaches, others...)
+	if blind != "" {
+		pv.Reaches = append(pv.Reaches, blind)
 	}
-	if e.At.Kind != model.PlaceSupervisor || inside {
-		return
+	if len(others) > 0 || blind != "" {
+		pv.Confirm, pv.ConfirmName = remedies.ConfirmName, e.Name
 	}
-	if e.Namespace == "" {
+	switch {
+	case e.Namespace == s.Cluster.Namespace && e.Namespace != "":
+		return nil
+	case s.Own:
+		ownOnly(p, e)
+		return nil
+	case e.Namespace == "":
 		pv.Reaches = append(pv.Reaches, e.Ref().String()+" belongs to no vSphere Namespace: it counts for the whole Supervisor")
-	} else {
+	default:
 		pv.Reaches = append(pv.Reaches, e.Ref().String()+" is not in the vSphere Namespace of the cluster")
 	}
 	p.Wide, pv.Confirm, pv.ConfirmName = true, remedies.ConfirmName, e.Name
+	return nil
 }
 
-// otherCluster is the cluster that an object belongs to by its label, where that is not the
-// walk's own.
-func otherCluster(s *remedies.Scene, e *effect.Object) string {
+// ownOnly blocks what an engineer's own article may not change.
+func ownOnly(p *remedies.Plan, e *effect.Object) {
+	blocked(p, "an engineer's own article may change objects in the vSphere Namespace of its cluster only, and "+e.Ref().String()+" is not one")
+}
+
+// otherClusters say which clusters beside the walk's own an object on the Supervisor belongs to: it is
+// one, it names one, or it is owned by what belongs to one. Blind says that this could not be found out.
+func otherClusters(ctx context.Context, s *remedies.Scene, e *effect.Object) (others []string, blind string) {
+	of := map[string]bool{}
 	for _, o := range []map[string]any{e.Was, e.Want} {
-		name := (&unstructured.Unstructured{Object: o}).GetLabels()[clusterv1.ClusterNameLabel]
-		if e.At.Kind == model.PlaceSupervisor && name != "" && (name != s.Cluster.Name || e.Namespace != s.Cluster.Namespace) {
-			return text.Clean(model.ClusterRef{Namespace: e.Namespace, Name: name}.String())
+		for _, name := range clustersOf(&unstructured.Unstructured{Object: o}) {
+			of[name] = true
 		}
 	}
-	return ""
+	if e.Group == clusterv1.GroupVersion.Group && e.Of == "Cluster" {
+		of[e.Name] = true
+	}
+	if len(of) == 0 {
+		o := e.Was
+		if o == nil {
+			o = e.Want
+		}
+		names, err := clustersOfOwners(ctx, s, &unstructured.Unstructured{Object: o}, e.Namespace)
+		if err != nil {
+			blind = text.Clean("which cluster " + e.Ref().String() + " belongs to could not be read: " + remedies.Short(err))
+		}
+		for _, name := range names {
+			of[name] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		if c := (model.ClusterRef{Namespace: e.Namespace, Name: name}); c != s.Cluster {
+			others = append(others, text.Clean(e.Ref().String()+" belongs to cluster "+c.String()))
+		}
+	}
+	return others, blind
+}
+
+// clustersOf are the names of the clusters that an object itself says it belongs to: by its label, by its
+// spec, and by its owners.
+func clustersOf(u *unstructured.Unstructured) []string {
+	var out []string
+	if name := u.GetLabels()[clusterv1.ClusterNameLabel]; name != "" {
+		out = append(out, name)
+	}
+	if ofClusterAPI(u.GetAPIVersion()) {
+		if name, _, _ := unstructured.NestedString(u.Object, "spec", "clusterName"); name != "" {
+			out = append(out, name)
+		}
+		if u.GetKind() == "Cluster" {
+			out = append(out, u.GetName())
+		}
+	}
+	for _, o := range u.GetOwnerReferences() {
+		if o.Kind == "Cluster" && ofClusterAPI(o.APIVersion) {
+			out = append(out, o.Name)
+		}
+	}
+	return out
+}
+
+// ofClusterAPI says whether an apiVersion is one of Cluster API and its providers.
+func ofClusterAPI(version string) bool {
+	group, _, _ := strings.Cut(version, "/")
+	return group == clusterv1.GroupVersion.Group || strings.HasSuffix(group, "."+clusterv1.GroupVersion.Group)
+}
+
+// clustersOfOwners follows the owners of an object that names no cluster itself, until they do.
+func clustersOfOwners(ctx context.Context, s *remedies.Scene, u *unstructured.Unstructured, namespace string) ([]string, error) {
+	const most = 16 // objects that are read; chains of Cluster API have four.
+	var out []string
+	seen := map[string]bool{}
+	next := u.GetOwnerReferences()
+	for len(next) > 0 {
+		o := next[0]
+		next = next[1:]
+		if seen[string(o.UID)+"/"+o.Kind+"/"+o.Name] {
+			continue
+		}
+		seen[string(o.UID)+"/"+o.Kind+"/"+o.Name] = true
+		if len(seen) > most {
+			return out, errors.New("it has too many owners")
+		}
+		group, _, ok := strings.Cut(o.APIVersion, "/")
+		if !ok {
+			group = ""
+		}
+		owner, err := readNamed(ctx, s, named{group: group, kind: o.Kind, namespace: namespace, name: o.Name})
+		if err != nil {
+			return out, err
+		}
+		if owner == nil || owner.GetUID() != o.UID {
+			return out, fmt.Errorf("its owner %s %s is not there", o.Kind, o.Name)
+		}
+		names := clustersOf(owner)
+		out = append(out, names...)
+		if len(names) == 0 {
+			next = append(next, owner.GetOwnerReferences()...)
+		}
+	}
+	return out, nil
 }
 
 // blocked makes of a plan one that cannot be applied.

@@ -87,8 +87,7 @@ func (m *manifest) create(ctx context.Context, s *remedies.Scene, p *remedies.Pl
 		u.SetNamespace(o.namespace)
 		p.Effect = e
 		pv.Confirm, pv.TakeBack = remedies.ConfirmKey, "delete it again"
-		reach(s, p)
-		return nil
+		return reach(ctx, s, p)
 	}
 	differs := differences(withoutNulls(m.object), live.Object, "")
 	switch {
@@ -119,8 +118,7 @@ func (m *manifest) merge(ctx context.Context, s *remedies.Scene, p *remedies.Pla
 	}
 	p.Effect = o.write(effect.Update).Change(live, want)
 	pv.Confirm, pv.TakeBack = remedies.ConfirmKey, "each field that is still as this step made it gets back what it was"
-	reach(s, p)
-	return nil
+	return reach(ctx, s, p)
 }
 
 // fields are what is merged: the manifest without what names the object.

@@ -2,9 +2,11 @@ package action
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -133,7 +135,12 @@ func TestReach(t *testing.T) {
 	}{
 		"in the vSphere Namespace": {object: theMachine(), ownMay: true},
 		"of another cluster": {put: labelled(fakeapi.Object(capi+"/v1beta2", "Machine", "team-a", "db-1"), "db"), object: kb.Object{Group: capi, Kind: "Machine", Name: "db-1"},
-			ownMay: true, reaches: "Machine team-a/db-1 belongs to cluster team-a/db"},
+			ownMay: true, reaches: "Machine team-a/db-1 belongs to cluster team-a/db", confirm: "db-1"},
+		"another cluster itself": {put: fakeapi.Object(capi+"/v1beta2", "Cluster", "team-a", "db"), object: kb.Object{Group: capi, Kind: "Cluster", Name: "db"},
+			ownMay: true, reaches: "Cluster team-a/db belongs to cluster team-a/db", confirm: "db"},
+		"the cluster itself": {object: kb.Object{Group: capi, Kind: "Cluster", Name: "web"}, ownMay: true},
+		"of another cluster by its spec": {put: withSpec(fakeapi.Object(capi+"/v1beta2", "Machine", "team-a", "db-1"), "db"), object: kb.Object{Group: capi, Kind: "Machine", Name: "db-1"},
+			ownMay: true, reaches: "Machine team-a/db-1 belongs to cluster team-a/db", confirm: "db-1"},
 		"in another vSphere Namespace": {put: fakeapi.Object("v1", "ConfigMap", "team-b", "note"), object: kb.Object{Kind: "ConfigMap", Namespace: "team-b", Name: "note"},
 			wide: true, confirm: "note", reaches: "ConfigMap team-b/note is not in the vSphere Namespace of the cluster"},
 		"in no namespace": {put: fakeapi.Object("rbac.authorization.k8s.io/v1", "ClusterRole", "", "r"), object: kb.Object{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: "r"},
@@ -159,6 +166,116 @@ func TestReach(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An object that names no cluster itself belongs to the one that its owners belong to; where that
+// cannot be read it is not taken for this cluster's.
+func TestReachByOwners(t *testing.T) {
+	owned := func(u *unstructured.Unstructured, by ...*unstructured.Unstructured) *unstructured.Unstructured {
+		var refs []metav1.OwnerReference
+		for _, o := range by {
+			refs = append(refs, metav1.OwnerReference{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Name: o.GetName(), UID: o.GetUID()})
+		}
+		u.SetOwnerReferences(refs)
+		return u
+	}
+	machine := func(name string) *unstructured.Unstructured {
+		return fakeapi.Object(capi+"/v1beta2", "Machine", "team-a", name)
+	}
+	configMap := func(name string) *unstructured.Unstructured {
+		return fakeapi.Object("v1", "ConfigMap", "team-a", name)
+	}
+	const other, unknown = "ConfigMap team-a/note belongs to cluster team-a/db", "which cluster ConfigMap team-a/note belongs to could not be read: "
+	for name, tt := range map[string]struct {
+		// owners puts the owners of the ConfigMap.
+		owners  func(x *site) []*unstructured.Unstructured
+		reaches string
+	}{
+		"nobody": {func(*site) []*unstructured.Unstructured { return nil }, ""},
+		"a Machine of the cluster": {func(x *site) []*unstructured.Unstructured {
+			return []*unstructured.Unstructured{x.sup.Get(capi, "Machine", "team-a", "web-1")}
+		}, ""},
+		"another cluster": {func(x *site) []*unstructured.Unstructured {
+			return []*unstructured.Unstructured{x.sup.Put("kubectl", fakeapi.Object(capi+"/v1beta2", "Cluster", "team-a", "db"))}
+		}, other},
+		"a Machine of another cluster": {func(x *site) []*unstructured.Unstructured {
+			return []*unstructured.Unstructured{x.sup.Put("capi", labelled(machine("db-1"), "db"))}
+		}, other},
+		"what a Machine of another cluster owns": {func(x *site) []*unstructured.Unstructured {
+			m := x.sup.Put("capi", withSpec(machine("db-1"), "db"))
+			return []*unstructured.Unstructured{x.sup.Put("capi", owned(configMap("between"), m))}
+		}, other},
+		"one of this cluster and one of another": {func(x *site) []*unstructured.Unstructured {
+			return []*unstructured.Unstructured{x.sup.Get(capi, "Machine", "team-a", "web-1"), x.sup.Put("capi", labelled(machine("db-1"), "db"))}
+		}, other},
+		"what nobody owns": {func(x *site) []*unstructured.Unstructured {
+			return []*unstructured.Unstructured{x.sup.Put("kubectl", configMap("between"))}
+		}, ""},
+		"an owner that is gone": {func(x *site) []*unstructured.Unstructured {
+			m := x.sup.Put("capi", labelled(machine("db-1"), "db"))
+			x.sup.Remove(capi, "Machine", "team-a", "db-1")
+			return []*unstructured.Unstructured{m}
+		}, unknown + "its owner Machine db-1 is not there"},
+		"an owner in whose place another is": {func(x *site) []*unstructured.Unstructured {
+			m := x.sup.Put("capi", labelled(machine("db-1"), "db"))
+			x.sup.Remove(capi, "Machine", "team-a", "db-1")
+			x.sup.Put("capi", labelled(machine("db-1"), "web"))
+			return []*unstructured.Unstructured{m}
+		}, unknown + "its owner Machine db-1 is not there"},
+		"an owner that may not be read": {func(x *site) []*unstructured.Unstructured {
+			m := x.sup.Put("capi", labelled(machine("db-1"), "db"))
+			x.sup.Deny(fakeapi.Denial{Verb: "get", Resource: "machines"})
+			return []*unstructured.Unstructured{m}
+		}, unknown + "cannot read Machine team-a/db-1: "},
+		"an owner of a kind that is not served": {func(*site) []*unstructured.Unstructured {
+			u := fakeapi.Object("example.com/v1", "Team", "team-a", "db")
+			u.SetUID("t")
+			return []*unstructured.Unstructured{u}
+		}, unknown + "the Supervisor does not serve Team.example.com"},
+		"itself": {func(*site) []*unstructured.Unstructured {
+			u := configMap("note")
+			u.SetUID("itself")
+			return []*unstructured.Unstructured{u}
+		}, unknown + "its owner ConfigMap note is not there"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := newSite(t)
+			x.sup.Put("kubectl", owned(configMap("note"), tt.owners(x)...))
+			object := kb.Object{Kind: "ConfigMap", Name: "note"}
+			p := x.plan(annotate{}, &kb.Annotate{Object: object, Annotations: map[string]string{"a": "b"}})
+			reaches := strings.Join(p.Preview.Reaches, "\n")
+			if (reaches == "") != (tt.reaches == "") || !strings.HasPrefix(reaches, tt.reaches) || p.Wide {
+				t.Errorf("it reaches %q, want %q", reaches, tt.reaches)
+			}
+			if named := p.Preview.Confirm == remedies.ConfirmName && p.Preview.ConfirmName == "note"; named != (tt.reaches != "") {
+				t.Errorf("it is confirmed with %s %q", p.Preview.Confirm, p.Preview.ConfirmName)
+			}
+			if p.Effect == nil {
+				t.Errorf("%+v", p.Preview)
+			}
+		})
+	}
+}
+
+// What is made and what is taken back is held to the same.
+func TestReachOfWhatIsMadeAndTakenBack(t *testing.T) {
+	x := newSite(t)
+	m := manifestWith(nil)
+	m["metadata"].(map[string]any)["labels"] = map[string]any{"cluster.x-k8s.io/cluster-name": "db"}
+	made := x.plan(changeObject{}, &kb.ChangeObject{Mode: kb.ModeCreate, Object: m})
+	x.apply(changeObject{}, "record", made)
+	merged := x.plan(changeObject{}, &kb.ChangeObject{Mode: kb.ModeMerge, Object: manifestWith(map[string]any{"n": "1"})})
+	back := x.plan(takeBack{}, &kb.TakeBack{Step: "record"})
+	for name, p := range map[string]*remedies.Plan{"made": made, "merged": merged, "taken back": back} {
+		if p.Preview.Confirm != remedies.ConfirmName || p.Preview.ConfirmName != "note" || !slices.Contains(p.Preview.Reaches, "ConfigMap team-a/note belongs to cluster team-a/db") {
+			t.Errorf("%s: %+v", name, p.Preview)
+		}
+	}
+}
+
+func withSpec(u *unstructured.Unstructured, cluster string) *unstructured.Unstructured {
+	u.Object["spec"] = map[string]any{"clusterName": cluster}
+	return u
 }
 
 func labelled(u *unstructured.Unstructured, cluster string) *unstructured.Unstructured {

@@ -37,8 +37,7 @@ func (takeBack) Plan(ctx context.Context, s *remedies.Scene) (*remedies.Plan, er
 		}
 		if back != nil {
 			back.TakesBack = []int{m.N}
-			reach(s, back)
-			return back, nil
+			return back, reach(ctx, s, back)
 		}
 		if !slices.Contains(gone, why) {
 			gone = append(gone, why)

@@ -15,7 +15,8 @@ var _ remedies.Waiter = waitCondition{}
 // Kind is wait.
 func (waitCondition) Kind() remedies.StepKind { return remedies.StepWait }
 
-// Verify follows the object. What cannot be read is unknown: the wait neither ends nor fails.
+// Verify follows the object. What cannot be read is unknown: the wait goes on until its time is
+// up, and then says so.
 func (waitCondition) Verify(s *remedies.Scene) remedies.Watch {
 	p, ok := s.Params.(*kb.WaitCondition)
 	if !ok {

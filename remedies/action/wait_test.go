@@ -1,6 +1,7 @@
 package action
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -256,6 +257,63 @@ func TestWaitCondition(t *testing.T) {
 	x.now = x.now.Add(10 * time.Minute)
 	if p := x.look(w); !p.Done || !strings.Contains(p.Failed, "it is not so after 10m: .status.phase of Machine team-a/web-1 is Failed") {
 		t.Errorf("never: %+v", p)
+	}
+}
+
+// A wait whose object cannot be read ends at its limit, and says that it is not known.
+func TestUnreadableWaitEndsAtItsLimit(t *testing.T) {
+	x := newSite(t)
+	x.s.Params = &kb.WaitCondition{Until: kb.Until{Object: theMachine(), Path: ".status.phase", Equals: "Deleting"}, Timeout: 10 * time.Minute, Stays: time.Minute}
+	way := x.sup.Engineer
+	way.Fault = failing(fakeapi.Refused)
+	w := waitCondition{}.Verify(x.s)
+	for range 10 {
+		if p, err := w(t.Context()); err == nil {
+			t.Fatalf("nothing could be read: %+v", p)
+		}
+		x.now = x.now.Add(time.Minute)
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if p, err := w(cancelled); err == nil {
+		t.Errorf("a look that was broken off ends the wait: %+v", p)
+	}
+	p := x.look(w)
+	if !p.Done || !strings.Contains(p.Failed, "whether it is so is not known after 10m: it could not be read: cannot ask the Supervisor what it serves") {
+		t.Errorf("unknown: %+v", p)
+	}
+	// A question is not the answer that it cannot be read.
+	asks := remedies.Steady(func(context.Context) (remedies.Progress, error) { return remedies.Progress{}, &remedies.Asking{} }, 0, time.Minute, x.s.Now)
+	for range 3 {
+		if p, err := asks(t.Context()); err == nil {
+			t.Errorf("a question is a failure: %+v", p)
+		}
+		x.now = x.now.Add(time.Minute)
+	}
+	// A limit of zero is none.
+	forever := remedies.Steady(func(context.Context) (remedies.Progress, error) { return remedies.Progress{}, fakeapi.ErrRefused }, 0, 0, x.s.Now)
+	for range 3 {
+		if p, err := forever(t.Context()); err == nil {
+			t.Errorf("without a limit: %+v", p)
+		}
+		x.now = x.now.Add(time.Hour)
+	}
+	// What can be read again within the limit is waited for as ever, and has to stay so from then on.
+	way.Fault = nil
+	w = waitCondition{}.Verify(x.s)
+	x.look(w)
+	way.Fault = failing(fakeapi.Refused)
+	x.now = x.now.Add(time.Minute)
+	if _, err := w(t.Context()); err == nil {
+		t.Error("read all the same")
+	}
+	way.Fault = nil
+	if p := x.look(w); p.Done {
+		t.Errorf("the time that nobody looked counts: %+v", p)
+	}
+	x.now = x.now.Add(time.Minute)
+	if p := x.look(w); !p.Done || p.Failed != "" {
+		t.Errorf("so for long enough: %+v", p)
 	}
 }
 

@@ -16,3 +16,6 @@ func FunctionNames() []string { return keys(functions()) }
 
 // TypeWords names a type for a person who writes no Go.
 func TypeWords(t reflect.Type) string { return typeWords(t) }
+
+// OwnKinds are the kinds of Kubernetes that own articles may write whole, by their groups.
+func OwnKinds() map[string][]string { return ownKinds() }

@@ -95,7 +95,7 @@ func (l *loader) checkKeys(path string, m map[string]string, at func(string) int
 
 // checkOwn refuses what only the articles of the program may do. An engineer's own may look,
 // ask, wait, have a person do something, and annotate, create or change an object in the
-// vSphere Namespace of the finding's cluster.
+// vSphere Namespace of the finding's cluster, as far as [ownRuleFor] has it.
 func (l *loader) checkOwn() {
 	for _, s := range l.steps {
 		if s.action == nil {
@@ -135,6 +135,9 @@ type ownTarget struct {
 	group, kind, namespace, in string
 	// path is where it stands; groupKey is the key that its group is in.
 	path, groupKey, namespacePath, inPath string
+	// manifest is the object itself, and mode how it is written; nil where only annotations are.
+	manifest map[string]any
+	mode     string
 }
 
 var clusterNamespace = regexp.MustCompile(`^\{\{-?\s*\$?\.Cluster\.Namespace\s*-?\}\}$`)
@@ -152,12 +155,37 @@ func (l *loader) ownTarget(t ownTarget, at func(string) int) {
 	if t.namespace != "" && !clusterNamespace.MatchString(t.namespace) {
 		l.fail(at(t.namespacePath), "namespace %q; expected {{ .Cluster.Namespace }}, or none: %s", t.namespace, ownArticles)
 	}
-	if why := refusedKind(t.group, t.kind); why != "" {
-		key := "kind"
-		if slices.Contains(refusedGroupNames(), t.group) {
-			key = t.groupKey
+	rule := ownRuleFor(t.group, t.kind)
+	key := "kind"
+	if rule.byGroup {
+		key = t.groupKey
+	}
+	switch {
+	case !kindPattern.MatchString(t.kind), t.group != "" && !groupPattern.MatchString(t.group): // said already.
+	case rule.may == ownNothing:
+		l.fail(at(join(t.path, key)), "%s %s; %s: an own article may not touch this", t.kind, rule.why, ownKindWords())
+	case rule.may == ownMarks && t.manifest != nil:
+		l.ownMarks(t, rule.why, at)
+	}
+}
+
+// ownMarks holds a manifest to labels and annotations of an object that is there.
+func (l *loader) ownMarks(t ownTarget, why string, at func(string) int) {
+	if t.mode == ModeCreate {
+		l.fail(at("mode"), "mode: create for %s; expected merge, with labels and annotations: %s", t.kind, why)
+		return
+	}
+	for _, k := range keys(t.manifest) {
+		if !slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, k) {
+			l.fail(at(join(t.path, k)), "%s of %s; expected labels and annotations only: %s", k, t.kind, why)
 		}
-		l.fail(at(join(t.path, key)), "%s %s; expected another kind: an own article may not touch this", t.kind, why)
+	}
+	meta, _ := t.manifest["metadata"].(map[string]any) //nolint:errcheck // what is none was said already.
+	labels, _ := meta["labels"].(map[string]any)       //nolint:errcheck // as above.
+	for _, k := range keys(labels) {
+		if domain, _, _ := strings.Cut(k, "/"); inDomain(domain, "x-k8s.io") || inDomain(domain, "vmware.com") || k == "machine-template-hash" {
+			l.fail(at(join(t.path, "metadata.labels."+k)), "label %s tells controllers what belongs together, and what is one too many is deleted; expected another", k)
+		}
 	}
 }
 
@@ -173,8 +201,8 @@ func (l *loader) ownManifest(s *loadedStep, m manifestSpot, at func(string) int)
 	if n, ok := meta["namespace"]; ok {
 		namespace = fmt.Sprint(n)
 	}
-	t := ownTarget{group: group, kind: kind, namespace: namespace, in: inOf(s.Params), path: m.path, groupKey: "apiVersion",
-		namespacePath: join(m.path, "metadata.namespace"), inPath: "in"}
+	t := ownTarget{group: group, kind: kind, namespace: namespace, in: textOf(s.Params, "in"), path: m.path, groupKey: "apiVersion",
+		namespacePath: join(m.path, "metadata.namespace"), inPath: "in", manifest: m.m, mode: textOf(s.Params, "mode")}
 	l.ownTarget(t, at)
 	for _, k := range keys(meta) {
 		if !slices.Contains([]string{"name", "namespace", "labels", "annotations"}, k) {
@@ -189,10 +217,10 @@ func (l *loader) ownManifest(s *loadedStep, m manifestSpot, at func(string) int)
 	}
 }
 
-// inOf is the parameter `in` beside a manifest.
-func inOf(params any) string {
+// textOf is a parameter that is a text, such as `in` beside a manifest; empty where there is none.
+func textOf(params any, key string) string {
 	v := reflect.ValueOf(params).Elem()
-	if f, ok := fieldFor(v.Type(), "in"); ok && f.Type.Kind() == reflect.String {
+	if f, ok := fieldFor(v.Type(), key); ok && f.Type.Kind() == reflect.String {
 		return v.FieldByIndex(f.Index).String()
 	}
 	return ""
@@ -204,68 +232,12 @@ func (l *loader) ownAnnotations(path string, names []string, at func(string) int
 		switch {
 		case k == "cluster.x-k8s.io/remediate-machine" || k == "cluster.x-k8s.io/delete-machine":
 			l.fail(at(join(path, k)), "annotation %s has a Machine deleted; expected another: an own article may not delete", k)
+		case k == "runtime.cluster.x-k8s.io/ok-to-delete":
+			l.fail(at(join(path, k)), "annotation %s lets a cluster be deleted; expected another: an own article may not delete", k)
+		case strings.HasPrefix(k, "cluster.x-k8s.io/cluster-api-autoscaler-node-group-"):
+			l.fail(at(join(path, k)), "annotation %s lets the autoscaler delete Machines; expected another: an own article may not delete", k)
 		case strings.Contains(k, "vksmedic"):
 			l.fail(at(join(path, k)), "annotation %s is this program's record of its debts; expected another", k)
 		}
 	}
-}
-
-// refusedKinds are those that own articles may not write to, by group; "*" is every kind of it.
-// Whether a kind that is not here is namespaced says the server, when the step is previewed.
-func refusedKinds() map[string]map[string]string {
-	const (
-		wide    = "belongs to no namespace"
-		rights  = "gives rights"
-		runs    = "runs a program, which may read every Secret of its namespace"
-		anybody = "writes any object into clusters"
-		list    = "may hold any object"
-		private = "is for nobody else to read"
-	)
-	every := func(why string) map[string]string { return map[string]string{"*": why} }
-	return map[string]map[string]string{
-		"": {
-			"Secret": private, "ServiceAccount": rights, "Namespace": wide, "Node": wide, "PersistentVolume": wide,
-			"ComponentStatus": wide, "Pod": runs, "PodTemplate": runs, "ReplicationController": runs, "Binding": runs, "List": list,
-		},
-		"apps":                                   every(runs),
-		"batch":                                  every(runs),
-		"rbac.authorization.k8s.io":              every(rights),
-		"authentication.k8s.io":                  every(rights),
-		"authorization.k8s.io":                   every(rights),
-		"certificates.k8s.io":                    every(rights),
-		"admissionregistration.k8s.io":           every(wide),
-		"apiextensions.k8s.io":                   every(wide),
-		"apiregistration.k8s.io":                 every(wide),
-		"flowcontrol.apiserver.k8s.io":           every(wide),
-		"node.k8s.io":                            every(wide),
-		"scheduling.k8s.io":                      every(wide),
-		"storage.k8s.io":                         {"StorageClass": wide, "VolumeAttachment": wide, "CSIDriver": wide, "CSINode": wide, "VolumeAttributesClass": wide},
-		"networking.k8s.io":                      {"IngressClass": wide, "IPAddress": wide, "ServiceCIDR": wide},
-		"policy":                                 {"PodSecurityPolicy": wide},
-		"addons.cluster.x-k8s.io":                every(anybody),
-		"cert-manager.io":                        {"ClusterIssuer": wide},
-		"vmware.infrastructure.cluster.x-k8s.io": {"ProviderServiceAccount": rights},
-	}
-}
-
-func refusedGroupNames() []string {
-	var out []string
-	for group, kinds := range refusedKinds() {
-		if kinds["*"] != "" {
-			out = append(out, group)
-		}
-	}
-	return out
-}
-
-// refusedKind says why an own article may not write to a kind, or "".
-func refusedKind(group, kind string) string {
-	kinds := refusedKinds()[group]
-	if why := kinds["*"]; why != "" {
-		return why
-	}
-	if strings.HasSuffix(kind, "List") && kind != "" {
-		return refusedKinds()[""]["List"]
-	}
-	return kinds[kind]
 }

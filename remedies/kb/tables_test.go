@@ -153,8 +153,18 @@ func makeTables(reg kb.Registry) (map[string]string, error) {
 	return map[string]string{
 		"article": fieldTable(kb.ArticleType()), "step": fieldTable(kb.StepType()),
 		"scope": scope, "functions": functionTable(), "actions": actionTables(reg),
-		"guards": namedTable("guard", reg.Guards), "each": namedTable("each", reg.Each), "facts": facts,
+		"guards": namedTable("guard", reg.Guards), "each": namedTable("each", reg.Each), "facts": facts, "own": ownTable(),
 	}, nil
+}
+
+// ownTable is a table of the kinds of Kubernetes that own articles may write.
+func ownTable() string {
+	var b strings.Builder
+	b.WriteString("| group | kinds |\n|---|---|\n")
+	for _, group := range slices.Sorted(maps.Keys(kb.OwnKinds())) {
+		fmt.Fprintf(&b, "| %s | `%s` |\n", cmp.Or(group, "core"), strings.Join(kb.OwnKinds()[group], "`, `"))
+	}
+	return b.String()
 }
 
 // fieldTable is a table of the fields of a struct with the tags of parameters.

@@ -309,7 +309,31 @@ func (w *Walk) completed() (*entry, error) {
 		return nil, remedies.Tell(remedies.ErrNotYet, "this step is not done: h looks whether it was done")
 	case remedies.StepWait:
 	}
-	return nil, remedies.Tell(remedies.ErrNotYet, "it is not over yet; esc leaves, and nothing is lost")
+	return nil, remedies.Tell(remedies.ErrNotYet, w.waitWords(it))
+}
+
+// waitWords say how far a wait is that is not over, and which keys lead on from it. The caller
+// holds mu.
+func (w *Walk) waitWords(it *itemState) string {
+	words := "it could not be looked at yet"
+	switch p := w.progress; {
+	case p != nil && p.Done && p.Failed != "":
+		words = "what is waited for did not come: " + p.Failed
+	case p == nil && it.state == remedies.StateFailed:
+		words = "what is waited for did not come: " + it.note
+	case p != nil && p.Last != "":
+		words = "it is not over yet: " + p.Last
+	case p != nil:
+		words = "it is not over yet"
+	}
+	on := "r looks again"
+	if w.st.at != (position{}) {
+		on += ", b goes back"
+	}
+	if w.undoable() != nil {
+		on += ", u takes back what was changed"
+	}
+	return words + "; " + on + ", esc leaves, and nothing is lost"
 }
 
 // takesBack are the attempts that count as taken back once this step is done, whoever removed

@@ -33,7 +33,7 @@ func Known() []kb.Action {
 	return []kb.Action{
 		{Name: LookAtAgents, Kind: remedies.StepLook, Params: func() any { return &LookAtAgentsParams{} },
 			Doc: "reads the Machine, the kube-cert-agents and the drain rules, and shows what holds the drain"},
-		{Name: DrainRule, Kind: remedies.StepChange, Params: func() any { return &DrainRuleParams{} },
+		{Name: DrainRule, Kind: remedies.StepChange, Params: func() any { return &RuleParams{} },
 			Doc: "makes the drain skip the kube-cert-agents: by a new MachineDrainRule, or by a change to the one that is there"},
 		{Name: WaitMachineGone, Kind: remedies.StepWait, Params: func() any { return &WaitMachineGoneParams{} },
 			Doc: "follows the deletion of the Machine stage by stage, and then looks whether the rollout goes on"},

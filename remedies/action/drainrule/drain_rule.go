@@ -16,8 +16,8 @@ import (
 // MachineDrainRule, or by a change to the one that is there.
 type drainRule struct{}
 
-// DrainRuleParams are the parameters of drain-rule.
-type DrainRuleParams struct {
+// RuleParams are the parameters of drain-rule.
+type RuleParams struct {
 	Name  string `yaml:"name" need:"yes" form:"name" doc:"the rule's name, where it is free"`
 	Label string `yaml:"label" need:"yes" doc:"the label of the agents"`
 	Reach string `yaml:"reach" need:"yes" oneof:"namespace,cluster" doc:"namespace: every Machine in the vSphere Namespace; cluster: those of this cluster"`
@@ -29,7 +29,7 @@ func (drainRule) Kind() remedies.StepKind { return remedies.StepChange }
 // Plan says which rule is made or changed.
 func (drainRule) Plan(ctx context.Context, sc *remedies.Scene) (*remedies.Plan, error) {
 	s := scene{sc}
-	p := s.Params.(*DrainRuleParams) //nolint:errcheck,forcetypeassert // what params returned.
+	p := s.Params.(*RuleParams) //nolint:errcheck,forcetypeassert // what params returned.
 	out := &remedies.Plan{Preview: remedies.Preview{Title: "MachineDrainRule " + p.Name}}
 	m, err := s.machine(ctx)
 	if err != nil {
@@ -163,7 +163,7 @@ func notServed(s scene, pv *remedies.Preview, m *model.Machine) {
 
 // Verify says whether the drain will skip the agents, or needs no help any more.
 func (drainRule) Verify(sc *remedies.Scene) remedies.Watch {
-	p := sc.Params.(*DrainRuleParams) //nolint:errcheck,forcetypeassert // the registry's type.
+	p := sc.Params.(*RuleParams) //nolint:errcheck,forcetypeassert // the registry's type.
 	return remedies.Once(func(ctx context.Context) (bool, string, error) { return agentsPass(ctx, scene{sc}, p.Label) })
 }
 

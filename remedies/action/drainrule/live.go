@@ -284,7 +284,7 @@ func (s scene) nodeOfTarget() string {
 
 // nodeThere says whether a node is in the workload cluster.
 func (s scene) nodeThere(ctx context.Context, name string) (bool, error) {
-	dyn, err := s.Sites.API(ctx, model.InCluster("", s.Scene.Cluster))
+	dyn, err := s.Sites.API(ctx, model.InCluster("", s.Cluster))
 	if err != nil {
 		return false, err //nolint:wrapcheck // it names the cluster already.
 	}

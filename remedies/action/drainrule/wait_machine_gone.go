@@ -2,6 +2,7 @@ package drainrule
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -250,48 +251,56 @@ func rolloutProgress(ctx context.Context, s scene, mem *waitMemory, now time.Tim
 	ended, warning := mem.leftOver(ctx, s)
 	out := remedies.Progress{Stages: mem.stagesAt(last, now, lifecycle.Deletion{}, ended)}
 	out.Stages[last].Took = now.Sub(mem.gone)
-	words, over, err := rollout(ctx, s, mem)
-	if err != nil {
+	words, seen, err := rollout(ctx, s, mem)
+	if errors.Is(ctx.Err(), context.Canceled) {
 		return remedies.Progress{}, err
 	}
-	if words == "" {
+	switch {
+	case err != nil: // unknown, for as long as there is patience; the Machine is gone all the same.
+		words = joinWords(words, "whether the rollout goes on could not be read: "+remedies.Short(err))
+	case words == "":
 		words = "nothing else moves yet"
 	}
-	if !over && now.Sub(mem.gone) > rolloutPatience {
-		over, words = true, words+"; look at the cluster"
+	ends := !seen && now.Sub(mem.gone) > rolloutPatience
+	if ends {
+		words += "; look at the cluster"
 	}
 	if warning != "" {
 		words = warning + "; " + words
 	}
 	out.Last = text.Clean("Machine " + s.Target.Ref.Name + " is gone; " + words)
 	out.Stages[last].Detail = text.Clean(words)
-	if over {
+	switch {
+	case seen:
 		out.Stages[last].State, out.Done = remedies.StateDone, true
+	case ends: // nobody saw it.
+		out.Stages[last].State, out.Done = remedies.StateNotSeen, true
 	}
 	return out, nil
 }
 
 // rollout looks whether the rollout goes on or is over: the next Machine is being deleted or
-// made, or all replicas are up to date.
-func rollout(ctx context.Context, s scene, mem *waitMemory) (words string, over bool, err error) {
+// made, or all replicas are up to date. The error says what of it could not be read; words and
+// seen are what the rest says.
+func rollout(ctx context.Context, s scene, mem *waitMemory) (words string, seen bool, err error) {
 	deployment := ""
 	if mem.worker {
 		deployment = mem.deployment
 	}
-	owner, n, err := s.replicas(ctx, deployment)
-	if err != nil {
-		return "", false, err
-	}
+	owner, n, blind := s.replicas(ctx, deployment)
 	count := ""
-	if n != nil && n.Desired != nil && n.UpToDate != nil {
+	if blind == nil && n != nil && n.Desired != nil && n.UpToDate != nil {
 		count = fmt.Sprintf("%s: %d of %d up to date", owner, *n.UpToDate, *n.Desired)
 		if *n.UpToDate >= *n.Desired && (n.Current == nil || *n.Current == *n.Desired) {
 			return count, true, nil
 		}
 	}
 	machines, err := s.machinesOf(ctx)
+	if err != nil && blind != nil {
+		err = fmt.Errorf("%w; %w", blind, err)
+	}
 	if err != nil {
-		return "", false, err
+		return count, false, err
 	}
 	for _, m := range machines {
 		if m.UID == s.Target.UID || m.ControlPlane == mem.worker || (mem.worker && m.Deployment != mem.deployment) {
@@ -301,7 +310,7 @@ func rollout(ctx context.Context, s scene, mem *waitMemory) (words string, over 
 			return joinWords(count, next), true, nil
 		}
 	}
-	return count, false, nil
+	return count, false, blind
 }
 
 // nextWords says that a Machine is the next of the rollout, or nothing.

@@ -210,3 +210,81 @@ func TestUnreadableMachineIsNotGone(t *testing.T) {
 		}
 	}
 }
+
+// Where nobody saw the rollout go on, nobody says that it does: neither when nothing moves, nor
+// when what would say so cannot be read.
+func TestRolloutThatNobodySaw(t *testing.T) {
+	forbidden := func(resources ...string) func(r *fakeapi.Request) fakeapi.Fault {
+		return func(r *fakeapi.Request) fakeapi.Fault {
+			if r.Verb == "list" && slices.Contains(resources, r.Resource.Resource) {
+				return fakeapi.Fault{Kind: fakeapi.Forbidden}
+			}
+			return fakeapi.Fault{}
+		}
+	}
+	next := func(x *waitSite) {
+		m := x.machine("")
+		m.SetName("web-cp-2")
+		m.SetDeletionTimestamp(nil)
+		m.Object["status"] = map[string]any{"phase": "Provisioning"}
+		x.sup.Put("capi", m)
+	}
+	for name, c := range map[string]struct {
+		change func(x *waitSite)
+		words  string
+		state  remedies.StepState
+	}{
+		"nothing moves": {func(*waitSite) {}, "nothing else moves yet", remedies.StateNotSeen},
+		"the control plane may not be listed": {func(x *waitSite) { x.sup.Engineer.Fault = forbidden("kubeadmcontrolplanes") },
+			"whether the rollout goes on could not be read: cannot read the control plane of team-a/web", remedies.StateNotSeen},
+		"Machines may not be listed": {func(x *waitSite) { x.sup.Engineer.Fault = forbidden("machines") },
+			"whether the rollout goes on could not be read: cannot list the Machines of team-a/web", remedies.StateNotSeen},
+		"neither may be listed": {func(x *waitSite) { x.sup.Engineer.Fault = forbidden("kubeadmcontrolplanes", "machines") },
+			"; cannot list the Machines of team-a/web", remedies.StateNotSeen},
+		"the next Machine is seen although the control plane may not be listed": {func(x *waitSite) {
+			x.sup.Engineer.Fault = forbidden("kubeadmcontrolplanes")
+			next(x)
+		}, "the next one is Machine web-cp-2, which is Provisioning", remedies.StateDone},
+		"the next Machine is seen": {next, "the next one is Machine web-cp-2, which is Provisioning", remedies.StateDone},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := newWaitSite(t)
+			x.noVM()
+			x.noNode()
+			watch := waitMachineGone{}.Verify(x.s)
+			if _, err := watch(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			x.gone()
+			c.change(x)
+			look := func() remedies.Progress {
+				t.Helper()
+				p, err := watch(t.Context())
+				if err != nil || p.Failed != "" {
+					t.Fatalf("look: %+v %v", p, err)
+				}
+				if !strings.Contains(p.Last, "Machine web-cp-1 is gone; ") || !strings.Contains(p.Last, c.words) || !strings.Contains(detail(p, stageRollout), c.words) {
+					t.Errorf("it says %q and %q, want %q", p.Last, detail(p, stageRollout), c.words)
+				}
+				return p
+			}
+			if p := look(); p.Done != (c.state == remedies.StateDone) {
+				t.Fatalf("at once: %+v", p)
+			}
+			if c.state == remedies.StateDone {
+				if got := states(look())[stageRollout]; got != c.state {
+					t.Errorf("it is %s", got)
+				}
+				return
+			}
+			x.now = x.now.Add(rolloutPatience)
+			if p := look(); p.Done || states(p)[stageRollout] != remedies.StateCurrent {
+				t.Errorf("there is still patience: %+v", p)
+			}
+			x.now = x.now.Add(time.Second)
+			if p := look(); !p.Done || states(p)[stageRollout] != c.state || !strings.Contains(p.Last, "look at the cluster") {
+				t.Errorf("when it is over: %+v", p)
+			}
+		})
+	}
+}
