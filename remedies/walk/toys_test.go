@@ -537,7 +537,11 @@ func (toyTakeAction) Plan(ctx context.Context, s *remedies.Scene) (*remedies.Pla
 		}
 	}
 	d := remedies.Debt{ID: s.Next.Mark(), Takes: toyVerb, On: role.Ref(), Place: role.At, For: s.Cluster, Who: s.Who, Since: s.Began, Supervisor: s.Marks}
-	if p.Effect, err = toTake(live, role, d); err != nil {
+	switch p.Effect, err = toTake(live, role, d); {
+	case errors.Is(err, remedies.ErrBlocked):
+		p.Effect, p.Preview.Blocked = nil, err.Error()
+		return p, nil
+	case err != nil:
 		return nil, err
 	}
 	p.Takes, p.AlsoTry = &d, []remedies.Effect{role.Change(live, effect.Whole(live))}
@@ -545,7 +549,11 @@ func (toyTakeAction) Plan(ctx context.Context, s *remedies.Scene) (*remedies.Pla
 }
 
 func toTake(live *unstructured.Unstructured, role *effect.Object, d remedies.Debt) (remedies.Effect, error) {
-	return effect.TakeFrom(live, role, toyTakeable(), d)
+	o, err := effect.TakeFrom(live, role, toyTakeable(), d)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // a test.
+	}
+	return o, nil
 }
 
 func (toyTakeAction) Verify(s *remedies.Scene) remedies.Watch {
@@ -577,7 +585,10 @@ func payPlan(ctx context.Context, s *remedies.Scene, id string) (*remedies.Plan,
 		p.Preview.Done = "the role is gone"
 		return p, nil
 	}
-	o, why := effect.GiveBack(live, toyRole(), toyTakeable(), id)
+	o, why, err := effect.GiveBack(live, toyRole(), toyTakeable(), id)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // a test.
+	}
 	if o == nil {
 		p.Preview.Done = why
 		return p, nil
