@@ -939,6 +939,10 @@ func (e *engineer) settleAll() {
 	for _, id := range e.pendingIDs() {
 		e.with(id, func(ctx context.Context, w *Walk) {
 			err := e.enter(ctx, w)
+			if w.st.open() != nil { // it counts from when it was picked up.
+				time.Sleep(effect.UnderWay + time.Second)
+				err = e.enter(ctx, w)
+			}
 			if w.st.open() != nil {
 				e.s.fail(disagreement, "walk %s is still in doubt when all is calm: %v", id, err)
 			}

@@ -56,6 +56,10 @@ type Config struct {
 	// Who is the engineer as the Supervisor knows them, Host their machine (default: its name).
 	Who, Host string
 	Now       func() time.Time
+	// Elapsed is the time since some moment of this process, by a clock that nobody sets (default:
+	// the monotonic part of time.Now). How long an unanswered change may still be under way is
+	// measured by it; Now is for people.
+	Elapsed func() time.Duration
 	// Log is given every command that changed something. It is called from several
 	// goroutines and must not block.
 	Log func(remedies.Command)
@@ -94,6 +98,10 @@ type Runner struct {
 func NewRunner(cfg Config) *Runner {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
+	}
+	if cfg.Elapsed == nil {
+		start := time.Now()
+		cfg.Elapsed = func() time.Duration { return time.Since(start) }
 	}
 	if cfg.Random == nil {
 		cfg.Random = rand.Reader

@@ -59,6 +59,10 @@ type Walk struct {
 	trouble string // why the journal is not kept; empty when it is.
 	left    bool
 
+	// waited is since when nothing is waited for any more of an attempt that was not answered, by
+	// Config.Elapsed: since its Send returned, or since it was picked up.
+	waited map[int]time.Duration
+
 	journal *journal
 	// unwritten are entries that happened and are not on the disk yet.
 	unwritten []*entry
@@ -66,7 +70,7 @@ type Walk struct {
 }
 
 func (r *Runner) newWalk(a *kb.Article, st *state) (*Walk, error) {
-	w := &Walk{r: r, art: a, st: st}
+	w := &Walk{r: r, art: a, st: st, waited: map[int]time.Duration{}}
 	w.leases = newLeases(r, st.begin.Cluster, st.begin.ID)
 	w.facts = r.cfg.Registry.FactsOf(a.Signature)
 	if w.facts != nil && len(st.begin.Facts) > 0 {
