@@ -341,7 +341,7 @@ func (w *Walk) apply(ctx context.Context, s *remedies.Scene, st *kb.Step, a reme
 	}
 	at := s.Next
 	before := &entry{Kind: entryBefore, Step: st.ID, Item: s.Item, Attempt: at.N, Effect: c, Place: &p.Place,
-		TakesBack: p.TakesBack, Takes: p.Takes, Pays: p.Pays, Who: w.r.cfg.Who}
+		TakesBack: p.TakesBack, Takes: p.Takes, Pays: p.Pays, Wide: p.Wide, Who: w.r.cfg.Who}
 	if err := w.recordBefore(before); err != nil {
 		return err
 	}

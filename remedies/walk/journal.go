@@ -92,14 +92,16 @@ type entry struct {
 	Anew   bool   `json:"anew,omitempty"`
 	Choice string `json:"choice,omitempty"`
 
-	Attempt   int               `json:"attempt,omitempty"`
-	Effect    *carried          `json:"effect,omitempty"`
-	Place     *model.Marks      `json:"place,omitempty"`
-	TakesBack []int             `json:"takesBack,omitempty"`
-	Takes     *remedies.Debt    `json:"takes,omitempty"`
-	Pays      string            `json:"pays,omitempty"`
-	Outcome   outcome           `json:"outcome,omitempty"`
-	Receipt   *remedies.Receipt `json:"receipt,omitempty"`
+	Attempt   int            `json:"attempt,omitempty"`
+	Effect    *carried       `json:"effect,omitempty"`
+	Place     *model.Marks   `json:"place,omitempty"`
+	TakesBack []int          `json:"takesBack,omitempty"`
+	Takes     *remedies.Debt `json:"takes,omitempty"`
+	Pays      string         `json:"pays,omitempty"`
+	// Wide says that the attempt reaches beyond its cluster.
+	Wide    bool              `json:"wide,omitempty"`
+	Outcome outcome           `json:"outcome,omitempty"`
+	Receipt *remedies.Receipt `json:"receipt,omitempty"`
 	// Result is what a verification brought, and Until when it was watched to.
 	Result result    `json:"result,omitempty"`
 	Until  time.Time `json:"until,omitzero"`

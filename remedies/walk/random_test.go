@@ -104,7 +104,7 @@ func newSimOf(seed int64, tw twist, article func(*sim) string) *sim {
 	s := &sim{seed: seed, rng: rand.New(rand.NewSource(seed)), api: fakeapi.New(), toys: newToyWorld(), twist: tw, counts: map[string]int{}, by: map[verdict]int{}}
 	s.questions = []remedies.Ask{{ID: "host key", Question: "Is this the node's key?"}}
 	s.api.Serve(widgets, "Widget")
-	s.api.Serve(toyRoles, "ToyRole")
+	s.api.ServeWide(toyRoles, "ToyRole")
 	s.cat = load(article(s))
 	s.art = s.cat.ByID("toy")
 	ns := schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}

@@ -527,7 +527,7 @@ func (r *Runner) reopen(ctx context.Context, j *journal, rec *record) (*Walk, er
 	if err != nil {
 		return nil, err
 	}
-	w.journal = j
+	w.journal, w.leases.earlier = j, true
 	return w, nil
 }
 
@@ -557,9 +557,13 @@ func (w *Walk) pickUp(ctx context.Context, rec *record) {
 	w.resumed = text.Clean(words)
 	w.mu.Unlock()
 	if wrote && w.r.cfg.ReadOnly == "" { // it was confirmed in this walk that we work here.
-		if _, err := w.takeLease(ctx, false); err != nil {
+		w.mu.Lock()
+		wide := w.st.wide()
+		w.mu.Unlock()
+		if _, err := w.takeLease(ctx, wide); err != nil {
 			w.setUnseen("nobody can see that you work here: " + remedies.Short(err))
 		}
+		w.keepLease() // what could not be taken is tried again.
 	}
 }
 

@@ -52,6 +52,7 @@ type attempt struct {
 	takesBack []int
 	takes     *remedies.Debt
 	pays      string
+	wide      bool
 	outcome   outcome
 	note      string
 	receipt   remedies.Receipt
@@ -170,7 +171,7 @@ func (s *state) foldBefore(e *entry, at position, it *itemState) error {
 		return fmt.Errorf("attempt %d comes after %d", e.Attempt, len(s.attempts))
 	}
 	a := attempt{Attempt: remedies.Attempt{Walk: s.begin.ID, N: e.Attempt, Sent: e.At}, at: at, effect: e.Effect,
-		takesBack: e.TakesBack, takes: e.Takes, pays: e.Pays, before: it.state}
+		takesBack: e.TakesBack, takes: e.Takes, pays: e.Pays, wide: e.Wide, before: it.state}
 	if e.Place != nil {
 		a.place = *e.Place
 	}
@@ -245,6 +246,13 @@ func (s *state) stands(step string) []*attempt {
 		}
 	}
 	return out
+}
+
+// wide says whether something that reaches beyond its cluster may be left of what the walk did.
+func (s *state) wide() bool {
+	return slices.ContainsFunc(s.attempts, func(a attempt) bool {
+		return a.wide && (a.outcome == outcomeOpen || (a.stands() && len(a.takesBack) == 0 && a.pays == ""))
+	})
 }
 
 // owed are the debts that were taken and not paid.

@@ -39,6 +39,9 @@ func (t *toySupervisor) Dynamic() dynamic.Interface { return t.dyn }
 func (t *toySupervisor) Marks(ctx context.Context, namespace string) (model.Marks, error) {
 	m := model.Marks{Namespace: namespace}
 	for name, to := range map[string]*string{"kube-system": &m.SystemUID, namespace: &m.NamespaceUID} {
+		if name == "" {
+			continue
+		}
 		u, err := t.dyn.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}).Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return m, fmt.Errorf("cannot read namespace %s: %w", name, err)

@@ -679,9 +679,18 @@ func (w *Walk) idle() bool {
 	return len(w.st.attempts) == 0
 }
 
+// giveBackLeases takes our name off the Leases. Nothing was written, and nothing is, where nothing
+// may be changed.
+func (w *Walk) giveBackLeases(ctx context.Context) error {
+	if w.r.cfg.ReadOnly != "" {
+		return nil
+	}
+	return w.leases.giveBack(ctx)
+}
+
 // close gives back the Lease and closes the journal.
 func (w *Walk) close(ctx context.Context) {
-	if err := w.leases.giveBack(ctx); err != nil {
+	if err := w.giveBackLeases(ctx); err != nil {
 		w.mu.Lock()
 		w.trouble = remedies.Short(err)
 		w.mu.Unlock()
