@@ -103,6 +103,7 @@ func (w *Walk) compute(ctx context.Context, s *remedies.Scene, st *kb.Step, a re
 		if len(s.Unknown) > 0 {
 			block(p, "the finding does not say "+remedies.List(s.Unknown))
 		}
+		block(p, w.r.unkept(p.Effect))
 		marks, why, err := w.identity(ctx, p.Effect.Place())
 		if err != nil {
 			return nil, err
@@ -518,6 +519,14 @@ func (w *Walk) made(ctx context.Context, o outcome, got remedies.Receipt, note s
 	s, st, err := w.scene()
 	if err != nil {
 		return err
+	}
+	if o == outcomeSo && open.takes != nil {
+		if gone, err := w.r.debtGone(ctx, open.takes); err == nil && gone != "" {
+			if err := w.record(&entry{Kind: entryPaid, Step: st.ID, Item: s.Item, TakesBack: []int{open.N}, Note: gone}); err != nil {
+				return err
+			}
+			return remedies.Tell(remedies.ErrNotDone, gone+": nothing is taken, and nothing is owed")
+		}
 	}
 	a, ok := w.action(st).(remedies.Changer)
 	if !ok {

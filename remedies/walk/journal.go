@@ -45,6 +45,7 @@ const (
 	entrySkip   entryKind = "skip"   // a step is not needed.
 	entryBefore entryKind = "before" // an attempt is about to be sent.
 	entryAfter  entryKind = "after"  // what became of it.
+	entryPaid   entryKind = "paid"   // what was taken is owed no more: what it was taken from is gone.
 	entryCheck  entryKind = "check"  // what a verification brought.
 	entryLeave  entryKind = "leave"
 	entryEnd    entryKind = "end"

@@ -26,7 +26,9 @@ import (
 var (
 	widgets  = schema.GroupVersionResource{Group: "toy.vksmedic", Version: "v1", Resource: "widgets"}
 	toyRoles = schema.GroupVersionResource{Group: "toy.vksmedic", Version: "v1", Resource: "toyroles"}
-	toyHome  = model.ClusterRef{Namespace: "team-a", Name: "c1"}
+	// toyClusters are those for which something can be taken.
+	toyClusters = schema.GroupVersionResource{Group: "cluster.x-k8s.io", Version: "v1beta2", Resource: "clusters"}
+	toyHome     = model.ClusterRef{Namespace: "team-a", Name: "c1"}
 )
 
 const toyVerb = "patch-endpoints"
@@ -55,6 +57,8 @@ func (t *toySupervisor) ResourceFor(_ context.Context, kind string) (schema.Grou
 	switch kind {
 	case "Widget":
 		return widgets, true, true, nil
+	case "Cluster":
+		return toyClusters, true, true, nil
 	case "ToyRole":
 		return toyRoles, false, true, nil
 	}

@@ -346,7 +346,7 @@ func (w *Walk) advance(ctx context.Context) error {
 	owed := w.st.owed()
 	w.mu.Unlock()
 	if len(owed) > 0 {
-		return remedies.Tell(remedies.ErrNotYet, w.r.debtView(owed[0]).What+" was taken from "+owed[0].On.String()+" and is not given back: u gives it back")
+		return remedies.Tell(remedies.ErrNotYet, w.r.taken(owed[0].takes)+" and is not given back: u gives it back")
 	}
 	return w.finish(ctx)
 }
@@ -804,7 +804,7 @@ func (w *Walk) View() remedies.View {
 		v.Preview = &p
 	}
 	for _, d := range w.st.owed() {
-		v.Debts = append(v.Debts, w.r.debtView(d))
+		v.Debts = append(v.Debts, w.r.debtView(d.takes))
 	}
 	for _, p := range w.others {
 		v.Others = append(v.Others, p.words())
