@@ -46,8 +46,7 @@ type Reversible interface {
 type Attempt struct {
 	Walk string
 	N    int
-	// Sent is when the line before it was written, by our own clock: for people, and for how
-	// long an unanswered request may still be under way.
+	// Sent is when the line before it was written, by our own clock: for people.
 	Sent time.Time
 }
 

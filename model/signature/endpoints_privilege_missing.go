@@ -20,10 +20,6 @@ func endpointsPrivilegeMissing() Signature {
 	}
 }
 
-// DebtAnnotation is on an object from which this program took something that it must give
-// back; while it is there the loss is explained.
-const DebtAnnotation = "vksmedic/debt"
-
 // PrivilegeFacts are the Facts of a finding of endpoints-privilege-missing.
 type PrivilegeFacts struct {
 	Role string
@@ -63,7 +59,7 @@ func findPrivilegeMissing(v *view) []model.Finding {
 		lacks.Detail = "it has no rule for endpoints at all"
 	}
 	debt := model.Check{Name: "no-debt", Title: "no debt of this program explains it", Weight: model.Required, Verdict: model.Yes, Source: "ClusterRole " + r.Name + ", annotations", Seen: v.seen("clusterroles"), Detail: "there is none"}
-	if _, ours := r.Annotations[DebtAnnotation]; ours {
+	if model.Indebted(r.Annotations) { // while it is owed the loss is explained.
 		debt.Verdict, debt.Detail = model.No, "this program took it and still owes it"
 	}
 	others := model.Check{Name: "only-endpoints", Title: "nothing else lost the verb", Weight: model.Supporting, Verdict: model.Yes, Source: "ClusterRole " + r.Name, Seen: v.seen("clusterroles"), Detail: "endpoints alone"}

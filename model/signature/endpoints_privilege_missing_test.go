@@ -13,7 +13,9 @@ func TestEndpointsPrivilegeMissing(t *testing.T) {
 	merged := []string{"configmaps", "events", "persistentvolumeclaims", "services"}
 	with := func(roles ...*model.ClusterRole) func(*site) { return func(s *site) { s.sn.Roles = roles } }
 	annotated := role(nil, most...)
-	annotated.Annotations = map[string]string{DebtAnnotation: "x"}
+	annotated.Annotations = map[string]string{model.DebtAnnotation + "vksmedic-20261201t010000-abcdef-1": "x"}
+	noted := role(nil, most...)
+	noted.Annotations = map[string]string{"vksmedic.example/debt": "x"}
 	granted := role(nil, most...)
 	granted.Rules = append(granted.Rules, model.PolicyRule{Groups: []string{""}, Resources: []string{"endpoints"}, Verbs: []string{"patch"}})
 	star := role(nil, most...)
@@ -37,6 +39,7 @@ func TestEndpointsPrivilegeMissing(t *testing.T) {
 		{name: "split, as this program does, without its mark", change: with(split), want: model.Confirmed, evidence: []string{"only-endpoints=yes"}},
 		{name: "patch for one object only", change: with(named), want: model.Confirmed},
 		{name: "patch on endpoints of another group", change: with(slice), want: model.Confirmed},
+		{name: "an annotation that is no debt of ours", change: with(noted), want: model.Confirmed, evidence: []string{"no-debt=yes"}},
 		{name: "no rule for endpoints at all", change: with(gone), want: model.Suspected},
 		{name: "no rule but for its status", change: with(sub), want: model.Suspected},
 

@@ -15,9 +15,6 @@ import (
 	"vksmedic/remedies"
 )
 
-// debtPrefix begins the names of the annotations that debts are; the attempt's mark follows.
-const debtPrefix = "debt.vksmedic/"
-
 // Takeable is something that can be taken from an object for a while and has to be given
 // back: one entry of the allow-list. What stands in an annotation is a claim; only what is in
 // the list is ever given back, and only as the list says.
@@ -46,7 +43,7 @@ func Debts(u *unstructured.Unstructured, at model.Place) []remedies.Debt {
 	notes := u.GetAnnotations()
 	var out []remedies.Debt
 	for _, k := range slices.Sorted(maps.Keys(notes)) {
-		id, ok := strings.CutPrefix(k, debtPrefix)
+		id, ok := strings.CutPrefix(k, model.DebtAnnotation)
 		if !ok {
 			continue
 		}
@@ -67,11 +64,16 @@ func Debts(u *unstructured.Unstructured, at model.Place) []remedies.Debt {
 }
 
 // TakeFrom is the write that takes something from an object and leaves the debt on it. What
-// others have taken already stays taken, and the debt stands beside theirs.
+// others have taken already stays taken, and the debt stands beside theirs. Where the object has
+// not what is to be taken, and no debt for it says that it was taken, there is nothing to take:
+// giving it back would give what was never there. The error is [remedies.ErrBlocked] then.
 func TakeFrom(live *unstructured.Unstructured, base *Object, t Takeable, d remedies.Debt) (*Object, error) {
 	want := Whole(live)
-	if t.Has(want) {
+	switch {
+	case t.Has(want):
 		t.Take(want)
+	case !slices.ContainsFunc(Debts(live, base.At), func(o remedies.Debt) bool { return o.Takes == t.ID }):
+		return nil, remedies.Tell(remedies.ErrBlocked, base.Ref().String()+" does not have "+t.What+", and no debt on it says that it was taken: there is nothing to take, and nothing to give back")
 	}
 	b, err := json.Marshal(claim{Takes: t.ID, For: d.For, Who: d.Who, Began: d.Since.UTC().Truncate(time.Second), Supervisor: d.Supervisor})
 	if err != nil {
@@ -82,33 +84,35 @@ func TakeFrom(live *unstructured.Unstructured, base *Object, t Takeable, d remed
 	if notes == nil {
 		notes = map[string]string{}
 	}
-	notes[debtPrefix+d.ID] = string(b)
+	notes[model.DebtAnnotation+d.ID] = string(b)
 	u.SetAnnotations(notes)
 	return base.Change(live, want), nil
 }
 
 // GiveBack is the write that takes a debt off an object, and gives back what was taken where
-// no other debt for the same thing is left on it. It is nil, with the reason, where the object
-// has no such debt.
-func GiveBack(live *unstructured.Unstructured, base *Object, t Takeable, id string) (*Object, string) {
-	notes := live.GetAnnotations()
-	if _, ok := notes[debtPrefix+id]; !ok {
-		return nil, "the debt is paid: " + base.Ref().String() + " does not carry it any more"
+// no other debt for the same thing is left on it. It is nil where the object has no such debt, and
+// paid says so. The error is [remedies.ErrBlocked] where the debt is there and does not say that
+// this was taken.
+func GiveBack(live *unstructured.Unstructured, base *Object, t Takeable, id string) (back *Object, paid string, err error) {
+	debts := Debts(live, base.At)
+	at := slices.IndexFunc(debts, func(d remedies.Debt) bool { return d.ID == id })
+	switch {
+	case at < 0:
+		return nil, "the debt is paid: " + base.Ref().String() + " does not carry it any more", nil
+	case debts[at].Takes != t.ID:
+		return nil, "", remedies.Tell(remedies.ErrBlocked, "the annotation "+model.DebtAnnotation+id+" of "+base.Ref().String()+" does not say that "+t.What+" was taken: look at it by hand")
 	}
 	want := Whole(live)
 	u := &unstructured.Unstructured{Object: want}
 	left := u.GetAnnotations()
-	delete(left, debtPrefix+id)
+	delete(left, model.DebtAnnotation+id)
 	if len(left) == 0 {
 		left = nil
 	}
 	u.SetAnnotations(left)
-	last := true
-	for _, d := range Debts(live, base.At) {
-		last = last && (d.ID == id || d.Takes != t.ID)
-	}
+	last := !slices.ContainsFunc(debts, func(d remedies.Debt) bool { return d.ID != id && d.Takes == t.ID })
 	if last && !t.Has(want) {
 		t.Return(want)
 	}
-	return base.Change(live, want), ""
+	return base.Change(live, want), "", nil
 }

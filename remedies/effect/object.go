@@ -411,7 +411,7 @@ func (c *Object) Live(ctx context.Context, s *remedies.Sites) (*unstructured.Uns
 	return nil, fmt.Errorf("cannot read %s: %s", c.Ref(), remedies.Short(err))
 }
 
-// UnderWay is how long, counted from the line before, a request without an answer may still be
-// stored: half a minute in which we send it, a minute that an API server gives a request
-// (--request-timeout), and a quarter of a minute on the network.
+// UnderWay is how long a request without an answer may still be stored, counted from when nobody
+// waits for its answer any more: a minute that an API server gives a request (--request-timeout),
+// and three quarters of one on the network and in what stands between.
 const UnderWay = 105 * time.Second

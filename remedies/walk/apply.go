@@ -103,6 +103,7 @@ func (w *Walk) compute(ctx context.Context, s *remedies.Scene, st *kb.Step, a re
 		if len(s.Unknown) > 0 {
 			block(p, "the finding does not say "+remedies.List(s.Unknown))
 		}
+		block(p, w.r.unkept(p.Effect))
 		marks, why, err := w.identity(ctx, p.Effect.Place())
 		if err != nil {
 			return nil, err
@@ -341,7 +342,7 @@ func (w *Walk) apply(ctx context.Context, s *remedies.Scene, st *kb.Step, a reme
 	}
 	at := s.Next
 	before := &entry{Kind: entryBefore, Step: st.ID, Item: s.Item, Attempt: at.N, Effect: c, Place: &p.Place,
-		TakesBack: p.TakesBack, Takes: p.Takes, Pays: p.Pays, Who: w.r.cfg.Who}
+		TakesBack: p.TakesBack, Takes: p.Takes, Pays: p.Pays, Wide: p.Wide, Who: w.r.cfg.Who}
 	if err := w.recordBefore(before); err != nil {
 		return err
 	}
@@ -353,6 +354,7 @@ func (w *Walk) apply(ctx context.Context, s *remedies.Scene, st *kb.Step, a reme
 	defer cancel()
 	start := w.r.cfg.Now()
 	got, err := p.Effect.Send(send, s.Sites, at)
+	w.underWay(at)
 	w.r.log(p.Effect, w.r.cfg.Context+": "+text.Clean(st.Title.Fill(kb.Scope{}))+", "+s.Cluster.String(), err, start)
 	if err == nil {
 		return w.made(ctx, outcomeMade, got, "")
@@ -408,10 +410,23 @@ func (w *Walk) unanswered(ctx context.Context, s *remedies.Scene, st *kb.Step, a
 // stillOpen says that it is not known yet what became of an attempt, and until when it may still
 // be under way.
 func (w *Walk) stillOpen(at remedies.Attempt, words string) error {
-	if until := at.Sent.Add(effect.UnderWay); w.r.cfg.Now().Before(until) {
-		words += "; it may still be under way until " + until.Format("15:04:05Z")
+	if left := w.underWay(at); left > 0 {
+		words += "; it may still be under way until " + w.r.cfg.Now().UTC().Add(left).Format("15:04:05Z")
 	}
 	return remedies.Tell(remedies.ErrUnclear, words+"; r looks again, and nothing else is done before")
+}
+
+// underWay is for how long an attempt that was not answered may still be under way; not above zero
+// when it cannot be any more. The time begins when it is asked for first: when Send returns, or
+// when the walk is picked up. The times in the journal are not used: clocks are set.
+func (w *Walk) underWay(at remedies.Attempt) time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := w.r.cfg.Elapsed()
+	if _, known := w.waited[at.N]; !known {
+		w.waited[at.N] = now
+	}
+	return w.waited[at.N] + effect.UnderWay - now
 }
 
 // settle finds out what became of the attempt that is open, where one is, and writes it down.
@@ -436,6 +451,7 @@ func (w *Walk) settle(ctx context.Context) error {
 	if why != "" {
 		return remedies.Tell(remedies.ErrOtherSupervisor, "whether the last change was made can be seen only at the place that it was sent to: "+why)
 	}
+	left := w.underWay(a.Attempt) // before the look: what comes while it looks is not missed.
 	look, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	seen, err := e.Look(look, w.r.cfg.Sites, a.Attempt)
@@ -451,7 +467,7 @@ func (w *Walk) settle(ctx context.Context) error {
 		return w.after(a.Attempt, outcomeUnsure, remedies.Receipt{}, seen.Words)
 	case remedies.HappenedNo:
 	}
-	if !seen.Never && w.r.cfg.Now().Before(a.Sent.Add(effect.UnderWay)) {
+	if !seen.Never && left > 0 {
 		return w.stillOpen(a.Attempt, seen.Words)
 	}
 	return w.after(a.Attempt, outcomeNot, remedies.Receipt{}, seen.Words)
@@ -503,6 +519,14 @@ func (w *Walk) made(ctx context.Context, o outcome, got remedies.Receipt, note s
 	s, st, err := w.scene()
 	if err != nil {
 		return err
+	}
+	if o == outcomeSo && open.takes != nil {
+		if gone, err := w.r.debtGone(ctx, open.takes); err == nil && gone != "" {
+			if err := w.record(&entry{Kind: entryPaid, Step: st.ID, Item: s.Item, TakesBack: []int{open.N}, Note: gone}); err != nil {
+				return err
+			}
+			return remedies.Tell(remedies.ErrNotDone, gone+": nothing is taken, and nothing is owed")
+		}
 	}
 	a, ok := w.action(st).(remedies.Changer)
 	if !ok {

@@ -192,9 +192,10 @@ func testKilledAtEveryMoment(t *testing.T, l *testLab) {
 // afterCrash picks the walk up and brings it to its end.
 func (l *testLab) afterCrash(t *testing.T, ns, dir string) {
 	var later atomic.Int64
+	start := time.Now()
 	e := l.engineer(t, "administrator", func(c *Config) {
 		c.JournalDir = dir
-		c.Now = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
+		c.Elapsed = func() time.Duration { return time.Since(start) + time.Duration(later.Load()) }
 	})
 	rules := len(l.rules(t, ns))
 	pending, err := e.runner.Pending(t.Context())

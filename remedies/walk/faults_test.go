@@ -779,8 +779,9 @@ func TestTakingBackARuleThatOthersLabelled(t *testing.T) {
 func (e *faultEngineer) seat() *leases {
 	e.x.t.Helper()
 	l := newLeases(e.runner, findingIn("ns").Cluster, e.runner.cfg.Who+"s-walk")
-	_, err := l.keep(e.x.t.Context(), false)
-	must(e.x.t, err)
+	if k := l.keep(e.x.t.Context(), false); k.err != nil || k.unseen != "" {
+		e.x.t.Fatalf("the Lease is not taken: %+v", k)
+	}
 	return l
 }
 

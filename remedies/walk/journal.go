@@ -45,6 +45,7 @@ const (
 	entrySkip   entryKind = "skip"   // a step is not needed.
 	entryBefore entryKind = "before" // an attempt is about to be sent.
 	entryAfter  entryKind = "after"  // what became of it.
+	entryPaid   entryKind = "paid"   // what was taken is owed no more: what it was taken from is gone.
 	entryCheck  entryKind = "check"  // what a verification brought.
 	entryLeave  entryKind = "leave"
 	entryEnd    entryKind = "end"
@@ -92,14 +93,16 @@ type entry struct {
 	Anew   bool   `json:"anew,omitempty"`
 	Choice string `json:"choice,omitempty"`
 
-	Attempt   int               `json:"attempt,omitempty"`
-	Effect    *carried          `json:"effect,omitempty"`
-	Place     *model.Marks      `json:"place,omitempty"`
-	TakesBack []int             `json:"takesBack,omitempty"`
-	Takes     *remedies.Debt    `json:"takes,omitempty"`
-	Pays      string            `json:"pays,omitempty"`
-	Outcome   outcome           `json:"outcome,omitempty"`
-	Receipt   *remedies.Receipt `json:"receipt,omitempty"`
+	Attempt   int            `json:"attempt,omitempty"`
+	Effect    *carried       `json:"effect,omitempty"`
+	Place     *model.Marks   `json:"place,omitempty"`
+	TakesBack []int          `json:"takesBack,omitempty"`
+	Takes     *remedies.Debt `json:"takes,omitempty"`
+	Pays      string         `json:"pays,omitempty"`
+	// Wide says that the attempt reaches beyond its cluster.
+	Wide    bool              `json:"wide,omitempty"`
+	Outcome outcome           `json:"outcome,omitempty"`
+	Receipt *remedies.Receipt `json:"receipt,omitempty"`
 	// Result is what a verification brought, and Until when it was watched to.
 	Result result    `json:"result,omitempty"`
 	Until  time.Time `json:"until,omitzero"`

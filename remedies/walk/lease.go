@@ -48,13 +48,17 @@ func leaseResource() schema.GroupVersionResource {
 }
 
 // leases are our presence in a walk: on its cluster and, where a step reaches further, on the
-// whole Supervisor.
+// whole Supervisor. A walk that belongs to no cluster has only the latter.
 type leases struct {
 	// turn holds one value while a request is under way: one at a time. Whoever waits for it
 	// gives up with its own deadline.
 	turn    chan struct{}
-	cluster *lease
+	cluster *lease // nil where the walk belongs to no cluster.
 	wide    *lease
+	// reach says that the wide Lease is kept too. It belongs to whoever has the turn.
+	reach bool
+	// earlier says that the walk was picked up: another process may have left our name on a Lease.
+	earlier bool
 
 	mu sync.Mutex // guards renewing.
 	// renewing ends the renewals; nil where nothing is renewed.
@@ -72,12 +76,22 @@ func newLeases(r *Runner, c model.ClusterRef, walk string) *leases {
 				r.log(e, r.cfg.Context+": "+why+of, err, start)
 			}}
 	}
-	return &leases{turn: make(chan struct{}, 1), cluster: one(c.Namespace, "vksmedic-"+c.Name, c.String()), wide: one(wideNamespace, "vksmedic-supervisor", "the Supervisor")}
+	l := &leases{turn: make(chan struct{}, 1), wide: one(wideNamespace, "vksmedic-supervisor", "the Supervisor")}
+	l.wide.unseen = "nobody can see that you work here"
+	if c.Namespace != "" && c.Name != "" {
+		l.cluster = one(c.Namespace, "vksmedic-"+c.Name, c.String())
+		l.cluster.unseen = l.wide.unseen
+		l.wide.unseen = "nobody who works on another cluster can see that you change what all of them have"
+	}
+	return l
 }
 
 // of are those that a step of that reach needs.
 func (l *leases) of(wide bool) []*lease {
-	if wide {
+	switch {
+	case l.cluster == nil:
+		return []*lease{l.wide}
+	case wide:
 		return []*lease{l.cluster, l.wide}
 	}
 	return []*lease{l.cluster}
@@ -107,21 +121,57 @@ func addNew(to, from []presence) []presence {
 	return to
 }
 
-// keep takes the Leases, or renews them, and returns who else stands on them.
-func (l *leases) keep(ctx context.Context, wide bool) ([]presence, error) {
+// kept is what came of taking or renewing the Leases. What one of them says does not keep the
+// others from being written.
+type kept struct {
+	// others are who else stands on them.
+	others []presence
+	// unseen says for whom we cannot be seen, where a Lease cannot be; empty when all see us.
+	unseen string
+	// held says that one is ours.
+	held bool
+	// err is why it is not known whether one is: the server did not answer.
+	err error
+}
+
+// keep takes the Leases, and the wide one as well where a step reaches beyond its cluster. A
+// Lease that was taken once is kept until it is given back.
+func (l *leases) keep(ctx context.Context, wide bool) kept {
+	return l.each(ctx, wide, (*lease).keep)
+}
+
+// renew renews the Leases that were asked for. Where one cannot be, it only looks.
+func (l *leases) renew(ctx context.Context) kept {
+	return l.each(ctx, false, func(x *lease, ctx context.Context) ([]presence, error) {
+		if x.none != nil {
+			o, _ := x.others(ctx)
+			return o, x.none
+		}
+		return x.keep(ctx)
+	})
+}
+
+func (l *leases) each(ctx context.Context, wide bool, keep func(*lease, context.Context) ([]presence, error)) kept {
 	if err := l.begin(ctx); err != nil {
-		return nil, err
+		return kept{err: err}
 	}
 	defer l.end()
-	var out []presence
-	for _, x := range l.of(wide || !l.wide.since.IsZero()) {
-		o, err := x.keep(ctx)
-		if err != nil {
-			return out, err
+	l.reach = l.reach || wide
+	var k kept
+	var unseen []string
+	for _, x := range l.of(l.reach) {
+		o, err := keep(x, ctx)
+		k.others = addNew(k.others, o)
+		switch {
+		case errors.Is(err, errNoLease):
+			unseen = append(unseen, x.unseen+": "+err.Error())
+		case err != nil:
+			k.err = errors.Join(k.err, err)
 		}
-		out = addNew(out, o)
+		k.held = k.held || !x.since.IsZero()
 	}
-	return out, nil
+	k.unseen = text.Clean(strings.Join(unseen, "; "))
+	return k
 }
 
 func (l *leases) giveBack(ctx context.Context) error {
@@ -130,7 +180,14 @@ func (l *leases) giveBack(ctx context.Context) error {
 		return fmt.Errorf("cannot give back the lease, it ends by itself in %s: %w", leaseFor, err)
 	}
 	defer l.end()
-	return errors.Join(l.cluster.giveBack(ctx), l.wide.giveBack(ctx))
+	var out error
+	for _, x := range l.of(true) {
+		if l.earlier || x.tried {
+			out = errors.Join(out, x.giveBack(ctx))
+		}
+	}
+	l.reach = false
+	return out
 }
 
 func (l *leases) begin(ctx context.Context) error {
@@ -171,9 +228,14 @@ type lease struct {
 	walk, who, host string
 	now             func() time.Time
 	since           time.Time // when we came; zero until the Lease was taken.
-	seen            map[string]renewal
-	log             func(e *effect.Object, back bool, err error, start time.Time)
-	whyForbidden    func(ctx context.Context, ask supervisor.Ask, err error) supervisor.Refusal
+	// tried says that it was asked for: without an answer it may be ours though since is zero.
+	tried bool
+	// none is why the Lease cannot be; nil where it can. unseen says who cannot see us then.
+	none         error
+	unseen       string
+	seen         map[string]renewal
+	log          func(e *effect.Object, back bool, err error, start time.Time)
+	whyForbidden func(ctx context.Context, ask supervisor.Ask, err error) supervisor.Refusal
 }
 
 // presence is one engineer as the Lease shows them.
@@ -323,28 +385,42 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-// errNoLease is what keep returns where the server lets no Lease be written.
-var errNoLease = errors.New("nobody can see that you work here")
+// errNoLease is what keep returns where there can be no Lease: the server lets none be written,
+// or its namespace is not there.
+var errNoLease = errors.New("no lease can be written")
+
+// noLease is errNoLease with the reason as its words.
+type noLease struct{ why string }
+
+func (n *noLease) Error() string { return n.why }
+func (n *noLease) Unwrap() error { return errNoLease }
 
 // keep takes the Lease, or renews it. Where somebody else holds it, it writes us down beside
-// them and returns them.
+// them and returns them. Where there can be no Lease the error is [errNoLease], and the others
+// are still returned as far as they can be read.
 func (l *lease) keep(ctx context.Context) ([]presence, error) {
 	const tries = 3
+	var others []presence
 	var err error
 	var verb string
+	l.tried, l.none = true, nil
 	for range tries {
-		var others []presence
 		if others, verb, err = l.keepOnce(ctx); err == nil {
 			return others, nil
 		}
-		if !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) && !effect.NotThere(err) {
+		if !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) && (!effect.NotThere(err) || verb == string(effect.Create)) {
 			break
 		}
 	}
-	if apierrors.IsForbidden(err) {
-		return nil, fmt.Errorf("%w: %s", errNoLease, l.refused(ctx, verb, "write", err))
+	switch {
+	case apierrors.IsForbidden(err):
+		l.none = &noLease{l.refused(ctx, verb, "write", err)}
+		return others, l.none
+	case verb == string(effect.Create) && effect.NotThere(err): // what is made can lack nothing but its namespace.
+		l.none = &noLease{"namespace " + l.namespace + " is not there"}
+		return others, l.none
 	}
-	return nil, fmt.Errorf("cannot write lease %s/%s: %w", l.namespace, l.name, err)
+	return others, fmt.Errorf("cannot write lease %s/%s: %w", l.namespace, l.name, err)
 }
 
 // keepOnce tries once; verb is what was asked of the server last.
@@ -378,7 +454,7 @@ func (l *lease) keepOnce(ctx context.Context) (others []presence, verb string, e
 			since.UTC().Format(time.RFC3339)+" "+start.UTC().Format(time.RFC3339Nano)+" "+l.identity())
 	}
 	if err := l.write(ctx, do, x, false, start); err != nil {
-		return nil, string(do), err
+		return others, string(do), err
 	}
 	l.since = since
 	return others, string(do), nil
@@ -429,18 +505,20 @@ func (l *lease) write(ctx context.Context, v effect.Verb, x *coordinationv1.Leas
 	return err //nolint:wrapcheck // worded by the callers.
 }
 
-// giveBack takes our name off the Lease, and removes it where nobody is left on it.
+// giveBack takes our name off the Lease, and removes it where nobody is left on it. The name is
+// looked for even where nothing is known of it: the answer to the write may have been lost, and
+// another process may have written it.
 func (l *lease) giveBack(ctx context.Context) error {
-	if l.since.IsZero() {
-		return nil
-	}
 	start := l.now()
 	x, err := l.get(ctx)
-	if err == nil && x == nil {
-		l.since = time.Time{}
-		return nil
+	if apierrors.IsForbidden(err) && l.since.IsZero() {
+		return nil // who may not read it has not written it.
 	}
 	if err == nil {
+		if x == nil || !l.named(x) {
+			l.since = time.Time{}
+			return nil
+		}
 		delete(x.Annotations, alsoPrefix+l.walk)
 		if h := holderOf(x); h.walk == l.walk {
 			if len(l.present(x)) == 0 && l.write(ctx, effect.Delete, x, true, start) == nil {
@@ -458,43 +536,46 @@ func (l *lease) giveBack(ctx context.Context) error {
 	return nil
 }
 
+// named says whether our walk stands on the Lease.
+func (l *lease) named(x *coordinationv1.Lease) bool {
+	_, also := x.Annotations[alsoPrefix+l.walk]
+	return also || holderOf(x).walk == l.walk
+}
+
 // takeLease makes us visible, and keeps us so until the walk is left. It returns lines when
 // somebody came since the preview. Where a Lease may not be written the walk goes on, and
 // the view says that nobody can see us; where the server does not answer, nothing is sent.
 func (w *Walk) takeLease(ctx context.Context, wide bool) ([]remedies.Line, error) {
 	ctx, cancel := context.WithTimeout(ctx, leaseTimeout)
 	defer cancel()
-	held := w.leases.halt()
-	others, err := w.leases.keep(ctx, wide)
+	renewed := w.leases.halt()
+	k := w.leases.keep(ctx, wide)
+	if renewed || k.held {
+		w.keepLease()
+	}
+	if k.err != nil {
+		return nil, remedies.Tell(remedies.ErrBlocked, "not sent: "+remedies.Short(k.err)+"; nothing was applied, r looks again")
+	}
 	w.mu.Lock()
-	w.unseen = ""
+	defer w.mu.Unlock()
 	var present []string
 	if w.shown != nil {
 		present = w.shown.present
 	}
-	switch {
-	case errors.Is(err, errNoLease):
-		w.unseen = text.Clean(err.Error())
-		w.mu.Unlock()
-		return nil, nil
-	case err != nil:
-		w.mu.Unlock()
-		if held {
-			w.keepLease() // what was renewed before still is.
-		}
-		return nil, remedies.Tell(remedies.ErrBlocked, "not sent: "+remedies.Short(err)+"; nothing was applied, r looks again")
-	}
-	w.others = others
-	w.mu.Unlock()
-	w.keepLease()
-	return newcomers(present, others), nil
+	w.unseen, w.others = k.unseen, k.others
+	return newcomers(present, k.others), nil
 }
 
-// keepLease renews the Lease until it is halted.
+// keepLease renews the Leases until that is halted.
 func (w *Walk) keepLease() {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	w.leases.mu.Lock()
+	if w.leases.renewing != nil {
+		w.leases.mu.Unlock()
+		cancel()
+		return
+	}
 	w.leases.renewing = func() {
 		cancel()
 		<-done
@@ -520,26 +601,22 @@ func (w *Walk) keepLease() {
 	}()
 }
 
-// renew renews the Lease. Whom it sees is drawn, and is new for the preview that is open
+// renew renews the Leases. Whom it sees is drawn, and is new for the preview that is open
 // until that is looked at again.
 func (w *Walk) renew(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, leaseTimeout)
 	defer cancel()
-	others, err := w.leases.keep(ctx, false)
-	if errors.Is(err, context.Canceled) {
+	k := w.leases.renew(ctx)
+	if errors.Is(k.err, context.Canceled) {
 		return
 	}
-	if errors.Is(err, errNoLease) {
-		w.setUnseen(err.Error())
-		return
-	}
-	if err != nil {
-		w.setUnseen("nobody can see that you work here: " + remedies.Short(err))
+	if k.err != nil {
+		w.setUnseen("nobody can see that you work here: " + remedies.Short(k.err))
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.unseen, w.others = "", others
+	w.unseen, w.others = k.unseen, k.others
 }
 
 func (w *Walk) setUnseen(why string) {

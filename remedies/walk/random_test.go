@@ -104,7 +104,8 @@ func newSimOf(seed int64, tw twist, article func(*sim) string) *sim {
 	s := &sim{seed: seed, rng: rand.New(rand.NewSource(seed)), api: fakeapi.New(), toys: newToyWorld(), twist: tw, counts: map[string]int{}, by: map[verdict]int{}}
 	s.questions = []remedies.Ask{{ID: "host key", Question: "Is this the node's key?"}}
 	s.api.Serve(widgets, "Widget")
-	s.api.Serve(toyRoles, "ToyRole")
+	s.api.ServeWide(toyRoles, "ToyRole")
+	s.api.Serve(toyClusters, "Cluster")
 	s.cat = load(article(s))
 	s.art = s.cat.ByID("toy")
 	ns := schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
@@ -117,6 +118,8 @@ func newSimOf(seed int64, tw twist, article func(*sim) string) *sim {
 	s.api.SetStatus(widgets, toyHome.Namespace, "target", map[string]any{"phase": "Pending"})
 	s.must(fakeapi.Request{Verb: "create", Resource: toyRoles, Name: "operator", Body: map[string]any{"apiVersion": "toy.vksmedic/v1", "kind": "ToyRole",
 		"metadata": map[string]any{"name": "operator"}, "rules": map[string]any{"verbs": []any{"get", "patch"}}}})
+	s.must(fakeapi.Request{Verb: "create", Resource: toyClusters, Namespace: toyHome.Namespace, Name: toyHome.Name, Body: map[string]any{
+		"apiVersion": toyClusters.GroupVersion().String(), "kind": "Cluster", "metadata": map[string]any{"name": toyHome.Name, "namespace": toyHome.Namespace}}})
 	for i, name := range []string{"anna", "ben"} {
 		e := &engineer{s: s, name: name, disk: newMemDisk(), lease: rand.New(rand.NewSource(seed*7 + int64(i))), bad: []int{0, 5, 15}[s.rng.Intn(3)]}
 		e.start()
@@ -939,6 +942,10 @@ func (e *engineer) settleAll() {
 	for _, id := range e.pendingIDs() {
 		e.with(id, func(ctx context.Context, w *Walk) {
 			err := e.enter(ctx, w)
+			if w.st.open() != nil { // it counts from when it was picked up.
+				time.Sleep(effect.UnderWay + time.Second)
+				err = e.enter(ctx, w)
+			}
 			if w.st.open() != nil {
 				e.s.fail(disagreement, "walk %s is still in doubt when all is calm: %v", id, err)
 			}
@@ -1007,9 +1014,22 @@ func (s *sim) records() map[string]*state {
 				continue
 			}
 			out[rec.begin.ID] = st
+			if c := accountsOf(rec); accountWords(c) != accountWords(&st.accounts) {
+				s.fail(disagreement, "journal %s: without the article\n%swith it\n%s", path, accountWords(c), accountWords(&st.accounts))
+			}
 		}
 	}
 	return out
+}
+
+// accountWords are what is open, owed and left.
+func accountWords(c *accounts) string {
+	var b strings.Builder
+	for i := range c.attempts {
+		a := &c.attempts[i]
+		fmt.Fprintf(&b, "%s %q stands %v owed %v\n", a.Mark(), a.outcome, a.stands(), slices.Contains(c.owed(), a))
+	}
+	return b.String()
 }
 
 func attemptOf(records map[string]*state, mark string) (*attempt, *state) {
@@ -1134,7 +1154,7 @@ func (s *sim) debts(when string, records map[string]*state) {
 	for _, d := range effect.Debts(live, model.OnSupervisor("")) {
 		on[d.ID] = true
 		_, st := attemptOf(records, d.ID)
-		if st == nil || !slices.ContainsFunc(st.owed(), func(o *remedies.Debt) bool { return o.ID == d.ID }) {
+		if st == nil || !slices.ContainsFunc(st.owed(), func(o *attempt) bool { return o.takes.ID == d.ID }) {
 			if a, _ := attemptOf(records, d.ID); a == nil || a.outcome != outcomeOpen {
 				s.fail(lostUndo, "%s: the debt %s is on the role and in no record", when, d.ID)
 			}
@@ -1147,8 +1167,8 @@ func (s *sim) debts(when string, records map[string]*state) {
 		}
 	}
 	for id, st := range records {
-		for _, d := range st.owed() {
-			a, _ := attemptOf(records, d.ID)
+		for _, a := range st.owed() {
+			d := a.takes
 			if !on[d.ID] && !paid[d.ID] && a.outcome != outcomeUnsure {
 				s.fail(disagreement, "%s: walk %s owes %s, which is not on the role", when, id, d.ID)
 			}

@@ -56,6 +56,10 @@ type Config struct {
 	// Who is the engineer as the Supervisor knows them, Host their machine (default: its name).
 	Who, Host string
 	Now       func() time.Time
+	// Elapsed is the time since some moment of this process, by a clock that nobody sets (default:
+	// the monotonic part of time.Now). How long an unanswered change may still be under way is
+	// measured by it; Now is for people.
+	Elapsed func() time.Duration
 	// Log is given every command that changed something. It is called from several
 	// goroutines and must not block.
 	Log func(remedies.Command)
@@ -88,12 +92,19 @@ type Runner struct {
 
 	mu   sync.Mutex
 	open map[string]*Walk // those of this program.
+	// waited is since when a walk whose last change is in doubt is asked to be put away, by
+	// Config.Elapsed and by its id.
+	waited map[string]time.Duration
 }
 
 // NewRunner makes a runner. It asks nothing of the network.
 func NewRunner(cfg Config) *Runner {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
+	}
+	if cfg.Elapsed == nil {
+		start := time.Now()
+		cfg.Elapsed = func() time.Duration { return time.Since(start) }
 	}
 	if cfg.Random == nil {
 		cfg.Random = rand.Reader
@@ -119,7 +130,7 @@ func NewRunner(cfg Config) *Runner {
 	effects := map[string]func() remedies.Effect{effect.ObjectKind: func() remedies.Effect { return &effect.Object{} }}
 	maps.Copy(effects, cfg.Effects)
 	cfg.Effects = effects
-	return &Runner{cfg: cfg, disk: realDisk{}, open: map[string]*Walk{}}
+	return &Runner{cfg: cfg, disk: realDisk{}, open: map[string]*Walk{}, waited: map[string]time.Duration{}}
 }
 
 // Offers are the articles that can be walked for a finding, those of the program first.
@@ -195,7 +206,7 @@ func elsewhere(a, b model.Marks) bool {
 	return a.Namespace == b.Namespace && a.NamespaceUID != "" && b.NamespaceUID != "" && a.NamespaceUID != b.NamespaceUID
 }
 
-func (r *Runner) pending(ctx context.Context, rec *record) remedies.Pending {
+func (r *Runner) pending(ctx context.Context, rec *record) (p remedies.Pending) {
 	if o := rec.old; o != nil {
 		return remedies.Pending{Article: o.begin.Article, Title: text.Clean(o.begin.Article), Cluster: o.begin.Cluster, Target: text.Clean(o.begin.Target.Ref.Name),
 			Who: text.Clean(o.who), Began: o.began, Last: o.last, Server: text.Clean(o.begin.Server), Context: text.Clean(o.begin.Context),
@@ -203,7 +214,7 @@ func (r *Runner) pending(ctx context.Context, rec *record) remedies.Pending {
 			Refused: "it was begun by an older vksmedic and cannot be continued: look at what it wrote, take that back by hand if you want to, and put it away"}
 	}
 	b := rec.begin
-	p := remedies.Pending{Article: b.Article, Title: b.Article, Cluster: b.Cluster, Target: text.Clean(b.Target.Ref.Name), Server: text.Clean(b.Server), Context: text.Clean(b.Context),
+	p = remedies.Pending{Article: b.Article, Title: b.Article, Cluster: b.Cluster, Target: text.Clean(b.Target.Ref.Name), Server: text.Clean(b.Server), Context: text.Clean(b.Context),
 		Began: rec.entries[0].At, Last: rec.last(), Who: text.Clean(rec.entries[0].Who)}
 	now, err := r.cfg.Sites.Supervisor.Marks(ctx, b.Cluster.Namespace)
 	if err != nil {
@@ -211,6 +222,15 @@ func (r *Runner) pending(ctx context.Context, rec *record) remedies.Pending {
 	} else if same, why := model.Same(b.Supervisor, now); !same {
 		p.Elsewhere, p.Refused = elsewhere(b.Supervisor, now), notHere(b, why)
 	}
+	c := accountsOf(rec)
+	p.Unsure, p.Owes = c.open() != nil, len(c.owed()) > 0
+	defer func() {
+		if p.Refused != "" {
+			for _, a := range c.owed() {
+				p.Refused += "; " + r.taken(a.takes) + " and is not given back"
+			}
+		}
+	}()
 	a := r.cfg.Articles.ByID(b.Article)
 	if a == nil || (b.Digest != "" && b.Digest != a.Digest) {
 		p.Wrote = r.wrote(rec)
@@ -231,7 +251,7 @@ func (r *Runner) pending(ctx context.Context, rec *record) remedies.Pending {
 		return p
 	}
 	v := w.View()
-	p.Title, p.Unsure, p.Owes = v.Title, st.open() != nil, len(st.owed()) > 0
+	p.Title = v.Title
 	if i := st.rest(); over(st.item().state) && i >= 0 {
 		p.Step = v.Steps[i].Title
 	} else if v.Current < len(v.Steps) {
@@ -295,7 +315,8 @@ func (r *Runner) Begin(ctx context.Context, f *model.Finding, article string) (*
 	return r.begin(ctx, a, beginning{Cluster: f.Cluster, Target: t, Summary: text.Limit(text.Clean(f.Summary), 500), Facts: facts})
 }
 
-// Restore begins a walk from a debt alone, whoever took it and from whatever machine.
+// Restore begins a walk from a debt alone, whoever took it and from whatever machine. The debt is
+// read anew from its object, and has to be of this Supervisor.
 func (r *Runner) Restore(ctx context.Context, d remedies.Debt, article string) (*Walk, error) {
 	a := r.cfg.Articles.ByID(article)
 	if a == nil {
@@ -306,7 +327,15 @@ func (r *Runner) Restore(ctx context.Context, d remedies.Debt, article string) (
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	return r.begin(ctx, a, beginning{Cluster: d.For, Target: remedies.Target{Ref: d.On, Place: d.Place}, Summary: "give back what was taken", Debt: &d})
+	live, err := r.liveDebt(ctx, &d)
+	if err != nil {
+		return nil, err
+	}
+	home, err := r.clusterOf(ctx, live.For)
+	if err != nil {
+		return nil, err
+	}
+	return r.begin(ctx, a, beginning{Cluster: home, Target: remedies.Target{Ref: live.On, Place: live.Place}, Summary: "give back what was taken", Debt: live})
 }
 
 func (r *Runner) begin(ctx context.Context, a *kb.Article, b beginning) (*Walk, error) {
@@ -460,8 +489,11 @@ func (r *Runner) findPending(want *beginning) (string, error) {
 // alike says whether two walks mend the same thing with the same article.
 func alike(a, b *beginning) bool {
 	same, _ := model.Same(a.Supervisor, b.Supervisor)
-	debts := (a.Debt == nil) == (b.Debt == nil) && (a.Debt == nil || a.Debt.ID == b.Debt.ID)
-	return same && debts && a.Article == b.Article && a.Digest == b.Digest && a.Cluster == b.Cluster && a.Target.Ref == b.Target.Ref && a.Target.UID == b.Target.UID
+	what := a.Cluster == b.Cluster && a.Debt == nil && b.Debt == nil
+	if a.Debt != nil && b.Debt != nil { // the cluster that it was taken for may be gone meanwhile.
+		what = a.Debt.ID == b.Debt.ID
+	}
+	return same && what && a.Article == b.Article && a.Digest == b.Digest && a.Target.Ref == b.Target.Ref && a.Target.UID == b.Target.UID
 }
 
 // Resume picks up a walk from the journal. A change whose end was not written down is
@@ -519,7 +551,7 @@ func (r *Runner) reopen(ctx context.Context, j *journal, rec *record) (*Walk, er
 	if err != nil {
 		return nil, err
 	}
-	w.journal = j
+	w.journal, w.leases.earlier = j, true
 	return w, nil
 }
 
@@ -549,9 +581,13 @@ func (w *Walk) pickUp(ctx context.Context, rec *record) {
 	w.resumed = text.Clean(words)
 	w.mu.Unlock()
 	if wrote && w.r.cfg.ReadOnly == "" { // it was confirmed in this walk that we work here.
-		if _, err := w.takeLease(ctx, false); err != nil {
+		w.mu.Lock()
+		wide := w.st.wide()
+		w.mu.Unlock()
+		if _, err := w.takeLease(ctx, wide); err != nil {
 			w.setUnseen("nobody can see that you work here: " + remedies.Short(err))
 		}
+		w.keepLease() // what could not be taken is tried again.
 	}
 }
 
@@ -593,7 +629,9 @@ func (w *Walk) settled(ctx context.Context) string {
 }
 
 // Forget ends a walk in the journal without doing anything: it is no longer pending. What
-// it changed stays as it is. A walk that still owes something cannot be put away.
+// it changed stays as it is. A walk that still owes something cannot be put away, and neither can
+// one whose last change may still be under way; what was taken, and whether it is owed, is in the
+// journal and is read live where it was taken. No article is needed for it.
 func (r *Runner) Forget(id string) error {
 	if id == "" || id != filepath.Base(id) {
 		return remedies.Tell(remedies.ErrOver, "there is no such walk")
@@ -607,10 +645,10 @@ func (r *Runner) Forget(id string) error {
 		return remedies.Tell(remedies.ErrOver, "this walk is over")
 	}
 	if rec.old == nil {
-		if a := r.cfg.Articles.ByID(rec.begin.Article); a != nil {
-			if st, err := replay(a, rec); err == nil && (len(st.owed()) > 0 || (st.open() != nil && st.open().takes != nil)) {
-				return remedies.Tell(remedies.ErrBlocked, "this walk has taken something that is not given back: pick it up and give it back first")
-			}
+		ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
+		defer cancel()
+		if why := r.unfinished(ctx, rec); why != "" {
+			return remedies.Tell(remedies.ErrBlocked, why)
 		}
 	}
 	return j.write(endEntry(r.cfg.Who, r.cfg.Now()))
@@ -631,12 +669,4 @@ func (r *Runner) log(e remedies.Effect, where string, err error, start time.Time
 		c.Err = remedies.Short(err)
 	}
 	r.cfg.Log(c)
-}
-
-func (r *Runner) debtView(d *remedies.Debt) remedies.DebtView {
-	what := d.Takes
-	if t, ok := r.cfg.Takeables[d.Takes]; ok {
-		what = t.What
-	}
-	return remedies.DebtView{What: what, Where: d.On.String(), Cluster: d.For, Who: d.Who, Since: d.Since, Overdue: r.cfg.Now().Sub(d.Since) > r.cfg.Overdue}
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"vksmedic/model"
 	"vksmedic/remedies"
 	"vksmedic/remedies/kb"
 )
@@ -17,9 +16,9 @@ type state struct {
 	who   string
 	steps []stepState
 	// at is where the walk stands.
-	at       position
-	choice   map[string]string // by the id of the step that asked.
-	attempts []attempt
+	at     position
+	choice map[string]string // by the id of the step that asked.
+	accounts
 	finished bool
 	final    string
 }
@@ -41,24 +40,6 @@ type itemState struct {
 	note  string
 	// until is when a verification was watched to.
 	until time.Time
-}
-
-// attempt is one time that an effect was sent.
-type attempt struct {
-	remedies.Attempt
-	at        position
-	effect    *carried
-	place     model.Marks
-	takesBack []int
-	takes     *remedies.Debt
-	pays      string
-	outcome   outcome
-	note      string
-	receipt   remedies.Receipt
-	// takenBack says that a later attempt took it back.
-	takenBack bool
-	// before is the state of the item before the attempt, for when it was not made.
-	before remedies.StepState
 }
 
 func newState(a *kb.Article, b beginning) *state {
@@ -92,7 +73,7 @@ func (s *state) fold(e *entry) error {
 	case entryEnd:
 		s.finished, s.final = true, e.Note
 		return nil
-	case entryItems, entryGo, entryLook, entryChoice, entrySkip, entryBefore, entryAfter, entryCheck:
+	case entryItems, entryGo, entryLook, entryChoice, entrySkip, entryBefore, entryAfter, entryPaid, entryCheck:
 	default:
 		return fmt.Errorf("the journal has a line of the kind %q, which this vksmedic does not know", e.Kind)
 	}
@@ -130,7 +111,7 @@ func (s *state) fold(e *entry) error {
 		s.choice[e.Step] = e.Choice
 		it.state, it.note = remedies.StateDone, e.Note
 	case entrySkip:
-		s.takenBack(e.TakesBack)
+		s.undone(s.take(e))
 		for i := range st.items {
 			it := &st.items[i]
 			if (e.Item == "" || it.name == e.Item) && !over(it.state) {
@@ -139,8 +120,11 @@ func (s *state) fold(e *entry) error {
 		}
 	case entryBefore:
 		return s.foldBefore(e, at, it)
+	case entryPaid:
+		s.undone(s.take(e))
+		it.note = e.Note
 	case entryCheck:
-		s.takenBack(e.TakesBack)
+		s.undone(s.take(e))
 		it.state, it.note, it.until = stateOf(e.Result), e.Note, e.Until
 	}
 	return nil
@@ -169,12 +153,10 @@ func (s *state) foldBefore(e *entry, at position, it *itemState) error {
 	if e.Attempt != len(s.attempts)+1 {
 		return fmt.Errorf("attempt %d comes after %d", e.Attempt, len(s.attempts))
 	}
-	a := attempt{Attempt: remedies.Attempt{Walk: s.begin.ID, N: e.Attempt, Sent: e.At}, at: at, effect: e.Effect,
-		takesBack: e.TakesBack, takes: e.Takes, pays: e.Pays, before: it.state}
-	if e.Place != nil {
-		a.place = *e.Place
-	}
-	s.attempts = append(s.attempts, a)
+	s.take(e)
+	a := &s.attempts[len(s.attempts)-1]
+	a.Walk = s.begin.ID
+	a.at, a.before = at, it.state
 	// The change is in doubt from this line on: if the program ends now, it is settled as when
 	// no answer comes.
 	it.state, it.note = remedies.StateUnsure, ""
@@ -186,15 +168,12 @@ func (s *state) foldAfter(e *entry) error {
 	if a == nil || a.N != e.Attempt {
 		return fmt.Errorf("the end of attempt %d, which is not open", e.Attempt)
 	}
-	a.outcome, a.note = e.Outcome, e.Note
-	if e.Receipt != nil {
-		a.receipt = *e.Receipt
-	}
+	back := s.take(e)
 	it := &s.steps[a.at.step].items[a.at.item]
 	switch e.Outcome {
 	case outcomeMade, outcomeSo:
 		it.state, it.note = remedies.StateUnchecked, e.Note
-		s.takenBack(a.takesBack)
+		s.undone(back)
 	case outcomeRefused, outcomeNot:
 		it.state, it.note = a.before, ""
 	case outcomeUnsure:
@@ -205,35 +184,14 @@ func (s *state) foldAfter(e *entry) error {
 	return nil
 }
 
-// takenBack marks attempts, and their steps where nothing that was made there is left.
-func (s *state) takenBack(numbers []int) {
-	for _, n := range numbers {
-		if n < 1 || n > len(s.attempts) {
-			continue
-		}
-		a := &s.attempts[n-1]
-		a.takenBack = true
+// undone marks the steps of attempts that were taken back, where nothing that was made there is left.
+func (s *state) undone(back []*attempt) {
+	for _, a := range back {
 		left := slices.ContainsFunc(s.attempts, func(o attempt) bool { return o.at == a.at && o.stands() })
 		if it := &s.steps[a.at.step].items[a.at.item]; !left {
 			it.state, it.note = remedies.StateUndone, "taken back"
 		}
 	}
-}
-
-// stands says whether something of the attempt may be left: it was made, or whether it was
-// cannot be told, and it was not taken back.
-func (a *attempt) stands() bool {
-	return (a.outcome == outcomeMade || a.outcome == outcomeUnsure) && !a.takenBack
-}
-
-// open is the attempt of which it is not known what became, or nil.
-func (s *state) open() *attempt {
-	for i := range s.attempts {
-		if s.attempts[i].outcome == outcomeOpen {
-			return &s.attempts[i]
-		}
-	}
-	return nil
 }
 
 // stands are the attempts of which something may be left, of a step, or of all where it is empty.
@@ -242,24 +200,6 @@ func (s *state) stands(step string) []*attempt {
 	for i := range s.attempts {
 		if a := &s.attempts[i]; a.stands() && (step == "" || s.steps[a.at.step].id == step) {
 			out = append(out, a)
-		}
-	}
-	return out
-}
-
-// owed are the debts that were taken and not paid.
-func (s *state) owed() []*remedies.Debt {
-	var out []*remedies.Debt
-	for i := range s.attempts {
-		a := &s.attempts[i]
-		if a.takes == nil || a.takenBack || (a.outcome != outcomeMade && a.outcome != outcomeSo && a.outcome != outcomeUnsure) {
-			continue
-		}
-		paid := slices.ContainsFunc(s.attempts, func(p attempt) bool {
-			return p.pays == a.takes.ID && (p.outcome == outcomeMade || p.outcome == outcomeSo)
-		})
-		if !paid {
-			out = append(out, a.takes)
 		}
 	}
 	return out

@@ -26,7 +26,9 @@ import (
 var (
 	widgets  = schema.GroupVersionResource{Group: "toy.vksmedic", Version: "v1", Resource: "widgets"}
 	toyRoles = schema.GroupVersionResource{Group: "toy.vksmedic", Version: "v1", Resource: "toyroles"}
-	toyHome  = model.ClusterRef{Namespace: "team-a", Name: "c1"}
+	// toyClusters are those for which something can be taken.
+	toyClusters = schema.GroupVersionResource{Group: "cluster.x-k8s.io", Version: "v1beta2", Resource: "clusters"}
+	toyHome     = model.ClusterRef{Namespace: "team-a", Name: "c1"}
 )
 
 const toyVerb = "patch-endpoints"
@@ -39,6 +41,9 @@ func (t *toySupervisor) Dynamic() dynamic.Interface { return t.dyn }
 func (t *toySupervisor) Marks(ctx context.Context, namespace string) (model.Marks, error) {
 	m := model.Marks{Namespace: namespace}
 	for name, to := range map[string]*string{"kube-system": &m.SystemUID, namespace: &m.NamespaceUID} {
+		if name == "" {
+			continue
+		}
 		u, err := t.dyn.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}).Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return m, fmt.Errorf("cannot read namespace %s: %w", name, err)
@@ -52,6 +57,8 @@ func (t *toySupervisor) ResourceFor(_ context.Context, kind string) (schema.Grou
 	switch kind {
 	case "Widget":
 		return widgets, true, true, nil
+	case "Cluster":
+		return toyClusters, true, true, nil
 	case "ToyRole":
 		return toyRoles, false, true, nil
 	}
@@ -537,7 +544,11 @@ func (toyTakeAction) Plan(ctx context.Context, s *remedies.Scene) (*remedies.Pla
 		}
 	}
 	d := remedies.Debt{ID: s.Next.Mark(), Takes: toyVerb, On: role.Ref(), Place: role.At, For: s.Cluster, Who: s.Who, Since: s.Began, Supervisor: s.Marks}
-	if p.Effect, err = toTake(live, role, d); err != nil {
+	switch p.Effect, err = toTake(live, role, d); {
+	case errors.Is(err, remedies.ErrBlocked):
+		p.Effect, p.Preview.Blocked = nil, err.Error()
+		return p, nil
+	case err != nil:
 		return nil, err
 	}
 	p.Takes, p.AlsoTry = &d, []remedies.Effect{role.Change(live, effect.Whole(live))}
@@ -545,7 +556,11 @@ func (toyTakeAction) Plan(ctx context.Context, s *remedies.Scene) (*remedies.Pla
 }
 
 func toTake(live *unstructured.Unstructured, role *effect.Object, d remedies.Debt) (remedies.Effect, error) {
-	return effect.TakeFrom(live, role, toyTakeable(), d)
+	o, err := effect.TakeFrom(live, role, toyTakeable(), d)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // a test.
+	}
+	return o, nil
 }
 
 func (toyTakeAction) Verify(s *remedies.Scene) remedies.Watch {
@@ -577,7 +592,10 @@ func payPlan(ctx context.Context, s *remedies.Scene, id string) (*remedies.Plan,
 		p.Preview.Done = "the role is gone"
 		return p, nil
 	}
-	o, why := effect.GiveBack(live, toyRole(), toyTakeable(), id)
+	o, why, err := effect.GiveBack(live, toyRole(), toyTakeable(), id)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // a test.
+	}
 	if o == nil {
 		p.Preview.Done = why
 		return p, nil

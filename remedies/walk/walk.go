@@ -59,6 +59,10 @@ type Walk struct {
 	trouble string // why the journal is not kept; empty when it is.
 	left    bool
 
+	// waited is since when nothing is waited for any more of an attempt that was not answered, by
+	// Config.Elapsed: since its Send returned, or since it was picked up.
+	waited map[int]time.Duration
+
 	journal *journal
 	// unwritten are entries that happened and are not on the disk yet.
 	unwritten []*entry
@@ -66,7 +70,7 @@ type Walk struct {
 }
 
 func (r *Runner) newWalk(a *kb.Article, st *state) (*Walk, error) {
-	w := &Walk{r: r, art: a, st: st}
+	w := &Walk{r: r, art: a, st: st, waited: map[int]time.Duration{}}
 	w.leases = newLeases(r, st.begin.Cluster, st.begin.ID)
 	w.facts = r.cfg.Registry.FactsOf(a.Signature)
 	if w.facts != nil && len(st.begin.Facts) > 0 {
@@ -366,7 +370,7 @@ func (w *Walk) advance(ctx context.Context) error {
 	owed := w.st.owed()
 	w.mu.Unlock()
 	if len(owed) > 0 {
-		return remedies.Tell(remedies.ErrNotYet, w.r.debtView(owed[0]).What+" was taken from "+owed[0].On.String()+" and is not given back: u gives it back")
+		return remedies.Tell(remedies.ErrNotYet, w.r.taken(owed[0].takes)+" and is not given back: u gives it back")
 	}
 	return w.finish(ctx)
 }
@@ -699,9 +703,18 @@ func (w *Walk) idle() bool {
 	return len(w.st.attempts) == 0
 }
 
+// giveBackLeases takes our name off the Leases. Nothing was written, and nothing is, where nothing
+// may be changed.
+func (w *Walk) giveBackLeases(ctx context.Context) error {
+	if w.r.cfg.ReadOnly != "" {
+		return nil
+	}
+	return w.leases.giveBack(ctx)
+}
+
 // close gives back the Lease and closes the journal.
 func (w *Walk) close(ctx context.Context) {
-	if err := w.leases.giveBack(ctx); err != nil {
+	if err := w.giveBackLeases(ctx); err != nil {
 		w.mu.Lock()
 		w.trouble = remedies.Short(err)
 		w.mu.Unlock()
@@ -815,7 +828,7 @@ func (w *Walk) View() remedies.View {
 		v.Preview = &p
 	}
 	for _, d := range w.st.owed() {
-		v.Debts = append(v.Debts, w.r.debtView(d))
+		v.Debts = append(v.Debts, w.r.debtView(d.takes))
 	}
 	for _, p := range w.others {
 		v.Others = append(v.Others, p.words())

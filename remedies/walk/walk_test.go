@@ -647,9 +647,10 @@ func testNoAnswer(t *testing.T, l *testLab) {
 			})
 			must(t, err)
 			var later atomic.Int64
+			start := time.Now()
 			w := l.engineer(t, "administrator", func(c *Config) {
 				through(c, h)
-				c.Now = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
+				c.Elapsed = func() time.Duration { return time.Since(start) + time.Duration(later.Load()) }
 			}).begin(f)
 			err = w.Apply(t.Context(), toRule(t, w, reachNamespace).Token, "")
 			if sent {

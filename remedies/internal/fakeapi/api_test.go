@@ -95,6 +95,27 @@ func TestWrites(t *testing.T) {
 	}
 }
 
+// What has no namespace to be in is refused as a real server does.
+func TestNoNamespace(t *testing.T) {
+	a := NewAPI(Common()...)
+	a.Put("capi", machine("web-1"))
+	all := a.Dynamic().Resource(schema.GroupVersionResource{Group: "cluster.x-k8s.io", Version: "v1beta2", Resource: "machines"})
+	if _, err := all.Create(t.Context(), Object("cluster.x-k8s.io/v1beta2", "Machine", "", "x"), metav1.CreateOptions{}); !apierrors.IsMethodNotSupported(err) {
+		t.Errorf("create without a namespace: %v", err)
+	}
+	if _, err := all.Get(t.Context(), "web-1", metav1.GetOptions{}); !apierrors.IsNotFound(err) || !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse) {
+		t.Errorf("get without a namespace: %v", err)
+	}
+	if l, err := all.List(t.Context(), metav1.ListOptions{}); err != nil || len(l.Items) != 1 {
+		t.Errorf("list in all namespaces: %v %v", l, err)
+	}
+	_, err := all.Namespace("nowhere").Create(t.Context(), Object("cluster.x-k8s.io/v1beta2", "Machine", "nowhere", "x"), metav1.CreateOptions{})
+	var st apierrors.APIStatus
+	if !errors.As(err, &st) || !apierrors.IsNotFound(err) || st.Status().Details == nil || st.Status().Details.Kind != "namespaces" {
+		t.Errorf("create in a namespace that is not there: %v", err)
+	}
+}
+
 // The eleventh manager has the first ones put together.
 func TestAncientChanges(t *testing.T) {
 	a := NewAPI(Common()...)

@@ -71,7 +71,7 @@ func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
 	case None:
 		o, st := done()
 		if st != nil {
-			return answer(req, int(st.Code), st, st.Details != nil), nil
+			return answer(req, int(st.Code), st, st.Details != nil && len(st.Details.Causes) > 0), nil
 		}
 		if r.Verb == "delete" {
 			return answer(req, http.StatusOK, &metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusSuccess}, false), nil

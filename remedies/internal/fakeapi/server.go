@@ -180,6 +180,9 @@ func (s *Server) do(r *Request) (map[string]any, *metav1.Status) {
 	if s.refuses(r) {
 		return nil, forbidden(r)
 	}
+	if st := s.nowhere(r); st != nil {
+		return nil, st
+	}
 	key := objectKey{r.Resource.GroupResource(), r.Namespace, r.Name}
 	live := s.objects[key]
 	what := fmt.Sprintf("%s %q", r.Resource.GroupResource(), r.Name)
@@ -209,6 +212,25 @@ func (s *Server) do(r *Request) (map[string]any, *metav1.Status) {
 		return s.remove(r, key, live)
 	}
 	return s.update(r, key, live), nil
+}
+
+// nowhere refuses what has no namespace to be in: a request for one object of a kind that has
+// namespaces without naming one (k8s.io/apiserver pkg/endpoints/installer.go has no such path), and
+// a new object in a namespace that is not there (pkg/admission/plugin/namespace/lifecycle).
+func (s *Server) nowhere(r *Request) *metav1.Status {
+	switch namespaces := (schema.GroupResource{Resource: "namespaces"}); {
+	case s.wide[r.Resource.GroupResource()] || r.Verb == "list":
+		return nil
+	case r.Namespace == "" && r.Verb == "create":
+		return refuse(405, metav1.StatusReasonMethodNotAllowed, "the server does not allow this method on the requested resource")
+	case r.Namespace == "":
+		return notServed()
+	case r.Verb == "create" && s.objects[objectKey{namespaces, "", r.Namespace}] == nil:
+		st := refuse(404, metav1.StatusReasonNotFound, "namespaces %q not found", r.Namespace)
+		st.Details = &metav1.StatusDetails{Name: r.Namespace, Kind: "namespaces"}
+		return st
+	}
+	return nil
 }
 
 func notServed() *metav1.Status {
