@@ -91,6 +91,9 @@ type Sight struct {
 	// Never belongs to HappenedNo: even if the request is still under way, it can no longer
 	// succeed.
 	Never bool
+	// Unmarked belongs to HappenedUnsure: the attempt's mark is not there, and it would be if the
+	// attempt had been made, unless others wrote over all of it.
+	Unmarked bool
 	// Words say what was seen, such as "MachineDrainRule x was changed by others".
 	Words string
 }

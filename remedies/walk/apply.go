@@ -378,8 +378,13 @@ func (w *Walk) unanswered(ctx context.Context, s *remedies.Scene, st *kb.Step, a
 	switch {
 	case lookErr == nil && seen.Happened == remedies.HappenedYes:
 		return w.made(ctx, outcomeMade, seen.Receipt, "the answer was "+remedies.Short(why)+"; the change was found made")
-	case refused && !no.Doubtful, refused && lookErr == nil && (seen.Happened == remedies.HappenedNo || seen.Happened == remedies.HappenedUnsure):
-		// It was sent once and refused, and no mark was found that says otherwise.
+	case refused && !no.Doubtful, refused && lookErr == nil && (seen.Happened == remedies.HappenedNo || seen.Unmarked):
+		// It was sent once and refused, and no mark was found that says otherwise. That holds for a
+		// conflict also where others changed the same fields: our write, had it been stored and
+		// then sent again by somebody on the way, would have its mark, unless others wrote over
+		// every field of it between the answer and the look. The conflict says by itself that
+		// others wrote, so it is believed. Where the server has filed earlier field managers
+		// together, or the write leaves no mark, no mark says nothing: that stays in doubt.
 		if err := w.after(at, outcomeRefused, remedies.Receipt{}, no.Words); err != nil {
 			return err
 		}
@@ -398,7 +403,11 @@ func (w *Walk) unanswered(ctx context.Context, s *remedies.Scene, st *kb.Step, a
 		if err := w.after(at, outcomeUnsure, remedies.Receipt{}, seen.Words); err != nil {
 			return err
 		}
-		return remedies.Tell(remedies.ErrUnclear, "no answer ("+remedies.Short(why)+"), and it cannot be told whether it was applied: "+seen.Words)
+		answer := "no answer (" + remedies.Short(why) + ")"
+		if refused {
+			answer = "the answer was " + no.Words
+		}
+		return remedies.Tell(remedies.ErrUnclear, answer+", and it cannot be told whether it was applied: "+seen.Words)
 	case lookErr == nil:
 		return w.stillOpen(at, "no answer ("+remedies.Short(why)+"); "+seen.Words)
 	}
