@@ -60,6 +60,7 @@ type Object struct {
 var (
 	_ remedies.Effect     = (*Object)(nil)
 	_ remedies.Reversible = (*Object)(nil)
+	_ remedies.Lasting    = (*Object)(nil)
 )
 
 // NewObject is a write to an object that is not there yet; see [Object.Over].

@@ -96,6 +96,7 @@ type entry struct {
 	Effect    *carried          `json:"effect,omitempty"`
 	Place     *model.Marks      `json:"place,omitempty"`
 	TakesBack []int             `json:"takesBack,omitempty"`
+	Untold    []int             `json:"untold,omitempty"` // see lookedBack.
 	Takes     *remedies.Debt    `json:"takes,omitempty"`
 	Pays      string            `json:"pays,omitempty"`
 	Outcome   outcome           `json:"outcome,omitempty"`

@@ -57,6 +57,9 @@ type attempt struct {
 	receipt   remedies.Receipt
 	// takenBack says that a later attempt took it back.
 	takenBack bool
+	// untold says that it was to be taken back, and that it could not be told what is left of it, or
+	// what is left cannot be taken back.
+	untold bool
 	// before is the state of the item before the attempt, for when it was not made.
 	before remedies.StepState
 }
@@ -130,7 +133,7 @@ func (s *state) fold(e *entry) error {
 		s.choice[e.Step] = e.Choice
 		it.state, it.note = remedies.StateDone, e.Note
 	case entrySkip:
-		s.takenBack(e.TakesBack)
+		s.lookedBack(e)
 		for i := range st.items {
 			it := &st.items[i]
 			if (e.Item == "" || it.name == e.Item) && !over(it.state) {
@@ -140,7 +143,7 @@ func (s *state) fold(e *entry) error {
 	case entryBefore:
 		return s.foldBefore(e, at, it)
 	case entryCheck:
-		s.takenBack(e.TakesBack)
+		s.lookedBack(e)
 		it.state, it.note, it.until = stateOf(e.Result), e.Note, e.Until
 	}
 	return nil
@@ -203,6 +206,16 @@ func (s *state) foldAfter(e *entry) error {
 		return fmt.Errorf("attempt %d ends without an outcome", e.Attempt)
 	}
 	return nil
+}
+
+// lookedBack takes what was seen of the attempts that a step takes back.
+func (s *state) lookedBack(e *entry) {
+	for _, n := range e.Untold {
+		if n >= 1 && n <= len(s.attempts) {
+			s.attempts[n-1].untold = true
+		}
+	}
+	s.takenBack(e.TakesBack)
 }
 
 // takenBack marks attempts, and their steps where nothing that was made there is left.
