@@ -48,7 +48,7 @@ func (takeBack) Plan(ctx context.Context, s *remedies.Scene) (*remedies.Plan, er
 	if len(r.going) > 0 {
 		return blocked(out, strings.Join(r.going, "; ")), nil
 	}
-	words := append(r.open, r.gone...)
+	words := slices.Concat(r.open, r.gone)
 	if len(words) == 0 {
 		words = []string{"this walk changed nothing in that step that it has not taken back"}
 	}
