@@ -47,9 +47,9 @@ type Changer interface {
 // effect alone does not know enough.
 type TakerBack interface {
 	Changer
-	// TakeBack is the plan that takes an attempt back, computed from what is there now. A
-	// plan whose Preview.Done is set says that nothing of it is left.
-	TakeBack(ctx context.Context, s *Scene, m *Made) (*Plan, error)
+	// TakeBack says what is left of an attempt, computed from what is there now, and how that is
+	// taken back.
+	TakeBack(ctx context.Context, s *Scene, m *Made) (Back, error)
 }
 
 // Waiter follows what others do.
@@ -143,7 +143,8 @@ type Scene struct {
 	Choice  map[string]string
 	// Item is what the step is done for, in a step that is done for several things.
 	Item string
-	// Made are the attempts of this walk that were made, oldest first.
+	// Made are the attempts of this walk that were made, and those of which that cannot be told,
+	// the oldest first. What was taken back is among them, and what took it back.
 	Made []Made
 	// Params are those of this step, filled in. Unknown names what could not be filled in, such
 	// as a fact that the finding does not have; a plan with unknown parts is not applied.
@@ -170,17 +171,24 @@ type Made struct {
 	Receipt    Receipt
 	// TakenBack says that a later attempt took it back.
 	TakenBack bool
+	// TakesBack are the numbers of the attempts that this one takes back; empty for one that takes
+	// nothing back.
+	TakesBack []int
 	// Unsure says that whether it was made cannot be told.
 	Unsure bool
 	// By is the action of its step.
 	By Action
 }
 
-// Of are the attempts that were made in a step and are not taken back, the oldest first.
+// Stands says whether something of the attempt is to be taken back: it was not yet, and is
+// itself none that takes back.
+func (m *Made) Stands() bool { return !m.TakenBack && len(m.TakesBack) == 0 }
+
+// Of are the attempts that were made in a step and are to be taken back, the oldest first.
 func (s *Scene) Of(step string) []Made {
 	var out []Made
 	for _, m := range s.Made {
-		if m.Step == step && !m.TakenBack {
+		if m.Step == step && m.Stands() {
 			out = append(out, m)
 		}
 	}

@@ -36,9 +36,16 @@ type Effect interface {
 
 // Reversible is an effect that can be taken back without special knowledge.
 type Reversible interface {
-	// Reverse is the plan that takes back what an attempt did, computed from what is there
-	// now; nil where nothing of it is left, and words then says so.
-	Reverse(ctx context.Context, s *Sites, a Attempt, got Receipt) (back *Plan, words string, err error)
+	// Reverse says what is left of an attempt, computed from what is there now, and how that is
+	// taken back. Without a receipt it is not known whether the attempt was made.
+	Reverse(ctx context.Context, s *Sites, a Attempt, got Receipt) (Back, error)
+}
+
+// Lasting is an effect that may go on after it was answered, such as the deletion of an object
+// that has finalizers.
+type Lasting interface {
+	// StillGoing says what is not over yet, with the object's name; empty when it is over.
+	StillGoing(ctx context.Context, s *Sites) (string, error)
 }
 
 // Attempt is one time that an effect was sent. It has a number within its walk and stays
@@ -90,6 +97,9 @@ type Sight struct {
 	// Never belongs to HappenedNo: even if the request is still under way, it can no longer
 	// succeed.
 	Never bool
+	// Unmarked belongs to HappenedUnsure: the attempt's mark is not there, and it would be if the
+	// attempt had been made, unless others wrote over all of it.
+	Unmarked bool
 	// Words say what was seen, such as "MachineDrainRule x was changed by others".
 	Words string
 }

@@ -559,7 +559,7 @@ func TestTakeBackNearMisses(t *testing.T) {
 		put(x, nil)
 		e := effect.NewObject(x.s.Target.Place, effect.Delete, configMaps(), "ConfigMap", "team-a", "note").Over(note(x))
 		x.apply(changeObject{}, "record", &remedies.Plan{Effect: e})
-		if p := x.plan(takeBack{}, params); p.Effect != nil || p.Preview.Done != "a deletion cannot be taken back" {
+		if p := x.plan(takeBack{}, params); p.Effect != nil || p.Preview.Done != "a deletion cannot be taken back: delete ConfigMap team-a/note" {
 			t.Errorf("%+v", p.Preview)
 		}
 	})
@@ -571,13 +571,13 @@ type ownWay struct {
 	left bool
 }
 
-func (sp ownWay) TakeBack(_ context.Context, _ *remedies.Scene, m *remedies.Made) (*remedies.Plan, error) {
+func (sp ownWay) TakeBack(_ context.Context, _ *remedies.Scene, m *remedies.Made) (remedies.Back, error) {
+	if !sp.left {
+		return remedies.Back{Left: remedies.LeftNothing, Words: "nothing of its own is left"}, nil
+	}
 	p := &remedies.Plan{Effect: m.Effect}
 	p.Preview.Title = "in its own way"
-	if !sp.left {
-		p.Effect, p.Preview.Done = nil, "nothing of its own is left"
-	}
-	return p, nil
+	return remedies.Back{Left: remedies.LeftSome, Plan: p}, nil
 }
 
 func TestTakeBackByTheAction(t *testing.T) {

@@ -84,7 +84,7 @@ func (x *site) apply(a remedies.Changer, step string, p *remedies.Plan) {
 			}
 		}
 	}
-	x.s.Made = append(x.s.Made, remedies.Made{Attempt: at, Step: step, Item: x.s.Item, Effect: p.Effect, Receipt: got, By: a})
+	x.s.Made = append(x.s.Made, remedies.Made{Attempt: at, Step: step, Item: x.s.Item, Effect: p.Effect, Receipt: got, TakesBack: p.TakesBack, By: a})
 	x.s.Next.N++
 }
 

@@ -63,7 +63,7 @@ func (w *until) look(ctx context.Context) (remedies.Progress, error) {
 // it wrote to.
 func knownUID(ctx context.Context, s *remedies.Scene, o *spot) string {
 	for i := len(s.Made) - 1; i >= 0; i-- {
-		if e, ok := s.Made[i].Effect.(*effect.Object); ok && e.At == o.at && e.Group == o.gvr.Group && e.Ref() == o.ref() {
+		if e, ok := s.Made[i].Effect.(*effect.Object); ok && s.Made[i].Stands() && e.At == o.at && e.Group == o.gvr.Group && e.Ref() == o.ref() {
 			if uid := s.Made[i].Receipt.UID; uid != "" {
 				return uid
 			}

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 
@@ -87,6 +88,8 @@ func TestLookAtAnUpdate(t *testing.T) {
 	redAndNote := map[string]any{"color": "red", "size": int64(1) << 53, "note": "y"}
 	blueAndNote := map[string]any{"color": "blue", "size": int64(1) << 53, "note": "y"}
 	redAndMore := map[string]any{"color": "blue", "size": int64(1) << 53, "note": "x", "more": map[string]any{"a": "b"}}
+	redAndSmall := map[string]any{"color": "red", "size": int64(1), "note": "x"}
+	half := map[string]any{"color": "blue", "size": int64(1), "note": "x"}
 	noNote := map[string]any{"color": "blue", "size": int64(1) << 53}
 	for _, c := range []struct {
 		name   string
@@ -102,6 +105,10 @@ func TestLookAtAnUpdate(t *testing.T) {
 		{"not stored, and others changed something else", red, false, []map[string]any{blueAndNote}, remedies.HappenedNo, true},
 		// The server forgets a field manager that owns nothing any more.
 		{"stored, and others changed the same field", red, true, []map[string]any{green}, remedies.HappenedUnsure, false},
+		// A part of it taken back is not nothing applied: the rest may still be ours.
+		{"stored, and others took a part back and changed the rest", redAndSmall, true, []map[string]any{{"color": "blue", "size": int64(2), "note": "x"}}, remedies.HappenedUnsure, false},
+		{"not stored, and others made a part of it so", redAndSmall, false, []map[string]any{half}, remedies.HappenedUnsure, false},
+		{"stored, and others took all of it back", redAndSmall, true, []map[string]any{blue}, remedies.HappenedNo, true},
 		{"not stored, and others made it so", red, false, []map[string]any{red}, remedies.HappenedSo, false},
 		// What only takes something away never has a mark.
 		{"something taken away", noNote, true, nil, remedies.HappenedSo, false},
@@ -128,6 +135,41 @@ func TestLookAtAnUpdate(t *testing.T) {
 	}
 }
 
+// A conflict is believed where our mark would be there if the write had been stored. Where it
+// leaves no mark, it is not.
+func TestUnmarkedAfterAConflict(t *testing.T) {
+	blue := map[string]any{"color": "blue", "size": int64(1) << 53, "note": "x", "list": []any{"a", "b"}}
+	with := func(f func(spec map[string]any)) map[string]any {
+		spec := runtime.DeepCopyJSON(blue)
+		f(spec)
+		return spec
+	}
+	for _, c := range []struct {
+		name   string
+		want   map[string]any
+		others map[string]any
+		marked bool
+	}{
+		{"a value", with(func(s map[string]any) { s["color"] = "red" }), with(func(s map[string]any) { s["color"] = "green" }), true},
+		{"a new field", with(func(s map[string]any) { s["more"] = map[string]any{"a": "b"} }), with(func(s map[string]any) { s["more"] = "x" }), true},
+		{"a new item", with(func(s map[string]any) { s["list"] = []any{"a", "b", "c"} }), with(func(s map[string]any) { s["list"] = []any{"d"} }), true},
+		{"a field less", with(func(s map[string]any) { delete(s, "note") }), with(func(s map[string]any) { s["note"] = "y" }), false},
+		{"an item less", with(func(s map[string]any) { s["list"] = []any{"a"} }), with(func(s map[string]any) { s["list"] = []any{"d"} }), false},
+		{"another order", with(func(s map[string]any) { s["list"] = []any{"b", "a"} }), with(func(s map[string]any) { s["list"] = []any{"d"} }), false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newPlace(t)
+			p.do("update", "someone", blue)
+			o := p.update(c.want)
+			p.do("update", "others", c.others)
+			s, err := o.Look(t.Context(), p.sites, attempt)
+			if err != nil || s.Happened != remedies.HappenedUnsure || s.Unmarked != c.marked {
+				t.Errorf("%+v %v; wanted unsure, and that a mark would be there: %v", s, err, c.marked)
+			}
+		})
+	}
+}
+
 // Beyond ten field managers the server files the oldest together: then nobody can tell.
 func TestLookAtAncientChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -141,7 +183,7 @@ func TestLookAtAncientChanges(t *testing.T) {
 			spec["f"+strconv.Itoa(i)] = "x"
 			p.do("update", "z"+strconv.Itoa(i), spec)
 		}
-		if s, err := o.Look(t.Context(), p.sites, attempt); err != nil || s.Happened != remedies.HappenedUnsure {
+		if s, err := o.Look(t.Context(), p.sites, attempt); err != nil || s.Happened != remedies.HappenedUnsure || s.Unmarked {
 			t.Errorf("%+v %v", s, err)
 		}
 	})

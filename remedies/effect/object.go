@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http/httptrace"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,6 +60,7 @@ type Object struct {
 var (
 	_ remedies.Effect     = (*Object)(nil)
 	_ remedies.Reversible = (*Object)(nil)
+	_ remedies.Lasting    = (*Object)(nil)
 )
 
 // NewObject is a write to an object that is not there yet; see [Object.Over].
@@ -324,15 +326,51 @@ func (c *Object) Look(ctx context.Context, s *remedies.Sites, a remedies.Attempt
 // loses one that others change, and a write that only takes something away gets none.
 func (c *Object) sightUnmarked(live *unstructured.Unstructured) remedies.Sight {
 	asWas, asWanted, other := compare(bound(live.Object), bound(c.Was), bound(c.Want))
+	no := remedies.Sight{Happened: remedies.HappenedNo, Never: true, Words: c.Ref().String() + " was changed by others, and has no mark of ours"}
+	unsure := remedies.Sight{Happened: remedies.HappenedUnsure, Unmarked: leavesMark(bound(c.Was), bound(c.Want))}
 	switch {
-	case asWas > 0:
-		return remedies.Sight{Happened: remedies.HappenedNo, Never: true, Words: c.Ref().String() + " was changed by others, and has no mark of ours"}
+	case asWanted == 0 && other == 0:
+		return no
 	case other > 0:
-		return remedies.Sight{Happened: remedies.HappenedUnsure, Words: "others changed in " + c.Ref().String() + " what was to be changed, so that it cannot be told whether ours was before theirs"}
-	case asWanted > 0:
-		return remedies.Sight{Happened: remedies.HappenedSo, Words: c.Ref().String() + " is as it was to become; by whom is not known"}
+		unsure.Words = "others changed in " + c.Ref().String() + " what was to be changed, so that it cannot be told whether ours was before theirs"
+		return unsure
+	case asWas > 0:
+		unsure.Words = "a part of " + c.Ref().String() + " is as it was to become, and a part as it was, so that it cannot be told whether others took a part of ours back"
+		return unsure
 	}
-	return remedies.Sight{Happened: remedies.HappenedNo, Never: true, Words: c.Ref().String() + " was changed by others, and has no mark of ours"}
+	return remedies.Sight{Happened: remedies.HappenedSo, Words: c.Ref().String() + " is as it was to become; by whom is not known"}
+}
+
+// leavesMark says whether a write that makes want out of was is listed among the field managers
+// for certain: it sets something. One that only takes something away, or puts the items of a
+// list into another order, may not be.
+func leavesMark(was, want any) bool {
+	switch want := want.(type) {
+	case map[string]any:
+		old, ok := was.(map[string]any)
+		if !ok {
+			return true
+		}
+		for k, v := range want {
+			before, had := old[k]
+			if !had || leavesMark(before, v) {
+				return true
+			}
+		}
+		return false
+	case []any:
+		old, ok := was.([]any)
+		if !ok {
+			return true
+		}
+		for _, v := range want {
+			if !slices.ContainsFunc(old, func(o any) bool { return reflect.DeepEqual(o, v) }) {
+				return true
+			}
+		}
+		return false
+	}
+	return !reflect.DeepEqual(was, want)
 }
 
 // compare counts, of the fields in which want differs from was, those that live has as they

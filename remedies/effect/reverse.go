@@ -1,46 +1,95 @@
 package effect
 
 import (
+	"cmp"
 	"context"
 	"reflect"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"vksmedic/model/text"
 	"vksmedic/remedies"
 )
 
 // Reverse is what takes back what an attempt did, computed from the object as it is now: an
 // object that we made is deleted, and of one that we changed, each field that still has the
 // value that we gave it gets back what it had before. A deletion cannot be taken back.
-func (c *Object) Reverse(ctx context.Context, s *remedies.Sites, a remedies.Attempt, got remedies.Receipt) (*remedies.Plan, string, error) {
+func (c *Object) Reverse(ctx context.Context, s *remedies.Sites, a remedies.Attempt, got remedies.Receipt) (remedies.Back, error) {
+	ref := c.Ref().String()
 	if c.Verb == Delete {
-		return nil, "a deletion cannot be taken back", nil
-	}
-	if got.UID == "" {
-		return nil, "it is not known whether this walk wrote " + c.Ref().String() + ", so it is not taken back", nil
+		return remedies.Back{Left: remedies.LeftFinal, Words: "a deletion cannot be taken back: " + c.What()}, nil
 	}
 	live, err := c.Live(ctx, s)
 	if err != nil {
-		return nil, "", err
+		return remedies.Back{}, err
 	}
-	if live == nil || string(live.GetUID()) != got.UID {
-		return nil, c.Ref().String() + " of this walk is gone already", nil
+	if over := c.Settled(live, got); over != nil {
+		return *over, nil
 	}
 	if c.Verb == Create {
-		return c.Remove(live, a.Walk), "", nil
+		return remedies.Back{Left: remedies.LeftSome, Plan: c.Remove(live, a.Walk)}, nil
 	}
 	want := Whole(live)
 	changed, kept := back(want, c.Was, c.Want)
-	if !changed {
-		return nil, "nothing of what this walk changed is left in " + c.Ref().String(), nil
+	switch {
+	case !changed && kept:
+		return remedies.Back{Left: remedies.LeftUnknown,
+			Words: "others changed " + ref + " since, so that it cannot be told what is left of this walk's change; look by hand"}, nil
+	case !changed:
+		return remedies.Back{Left: remedies.LeftNothing, Words: "nothing of what this walk changed is left in " + ref}, nil
 	}
 	p := &remedies.Plan{Effect: c.Change(live, want)}
 	p.Preview.Title, p.Preview.Confirm = "Change "+c.Ref().Kind+" "+c.Name+" back", remedies.ConfirmKey
 	p.Preview.TakeBack = "walk the article again"
 	if kept {
-		p.Preview.Warnings = append(p.Preview.Warnings, "others changed "+c.Ref().String()+" since; what they changed stays")
+		p.Preview.Warnings = append(p.Preview.Warnings, "others changed "+ref+" since; what they changed stays")
 	}
-	return p, "", nil
+	return remedies.Back{Left: remedies.LeftSome, Plan: p}, nil
+}
+
+// Settled is what is left of the write where the object as it is now, nil for none, settles that:
+// it is gone, or being deleted, or it is not known whether we wrote it, since there is no
+// receipt. Nil means that its fields have to be looked at.
+func (c *Object) Settled(live *unstructured.Unstructured, got remedies.Receipt) *remedies.Back {
+	ref := c.Ref().String()
+	uid := cmp.Or(got.UID, c.UID)
+	switch {
+	case live == nil, uid != "" && string(live.GetUID()) != uid:
+		return &remedies.Back{Left: remedies.LeftNothing, Words: ref + " of this walk is gone already"}
+	case c.Verb == Create && live.GetDeletionTimestamp() != nil:
+		return &remedies.Back{Left: remedies.LeftEnding, Words: ref + " is still there; " + Ending(live)}
+	case got.UID != "":
+		return nil
+	}
+	if asWas, asWanted, other := compare(bound(live.Object), bound(c.Was), bound(c.Want)); c.Verb == Update && asWas > 0 && asWanted == 0 && other == 0 {
+		return &remedies.Back{Left: remedies.LeftNothing, Words: ref + " is as it was before this walk"}
+	}
+	return &remedies.Back{Left: remedies.LeftUnknown, Words: "it cannot be told whether this walk wrote " + ref + "; look by hand"}
+}
+
+// StillGoing says that an object that was deleted is still there.
+func (c *Object) StillGoing(ctx context.Context, s *remedies.Sites) (string, error) {
+	if c.Verb != Delete {
+		return "", nil
+	}
+	live, err := c.Live(ctx, s)
+	if err != nil || live == nil || string(live.GetUID()) != c.UID {
+		return "", err
+	}
+	return c.Ref().String() + " is still there; " + Ending(live), nil
+}
+
+// Ending says since when an object is being deleted, and what it waits for.
+func Ending(u *unstructured.Unstructured) string {
+	at := u.GetDeletionTimestamp()
+	if at == nil {
+		return "its deletion has not begun"
+	}
+	words := "it is being deleted since " + at.UTC().Format("15:04:05Z")
+	if f := u.GetFinalizers(); len(f) > 0 {
+		words += ", and waits for " + text.Clean(text.List(f, 3))
+	}
+	return words
 }
 
 // Change is the write that makes the live object like want.

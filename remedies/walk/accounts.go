@@ -25,6 +25,9 @@ type attempt struct {
 	outcome   outcome
 	note      string
 	receipt   remedies.Receipt
+	// untold says that it was to be taken back, and that it could not be told what is left of it, or
+	// what is left cannot be taken back.
+	untold bool
 	// takenBack says that it was taken back, or that what it took was given back.
 	takenBack bool
 	// at is where it was made, and before the state of the item before it, for when it was not
@@ -68,6 +71,9 @@ func (c *accounts) take(e *entry) []*attempt {
 			return c.takeBack(a.takesBack, a.pays)
 		}
 	case entrySkip, entryCheck, entryPaid:
+		for i := range c.attempts {
+			c.attempts[i].untold = c.attempts[i].untold || slices.Contains(e.Untold, c.attempts[i].N)
+		}
 		return c.takeBack(e.TakesBack, "")
 	case entryBegin, entryResume, entryItems, entryGo, entryLook, entryChoice, entryLeave, entryEnd:
 	}

@@ -22,6 +22,8 @@ type shownPlan struct {
 	plan  *remedies.Plan
 	binds []string
 	token string
+	// back says what is left of what the step takes back, in a plan that has nothing to do.
+	back lookedBack
 	// present are the walks of the engineers who were there.
 	present []string
 	moved   []remedies.Line
@@ -43,6 +45,7 @@ func (p *shownPlan) preview() remedies.Preview {
 type newPlan struct {
 	plan   *remedies.Plan
 	binds  []string
+	back   lookedBack
 	others []presence
 	blind  string
 }
@@ -99,6 +102,10 @@ func (w *Walk) compute(ctx context.Context, s *remedies.Scene, st *kb.Step, a re
 	if err := w.guards(ctx, s, st, p); err != nil {
 		return nil, err
 	}
+	var back lookedBack
+	if p.Preview.Done != "" {
+		back = w.lookBack(ctx, s, st)
+	}
 	if p.Effect != nil {
 		if len(s.Unknown) > 0 {
 			block(p, "the finding does not say "+remedies.List(s.Unknown))
@@ -119,7 +126,7 @@ func (w *Walk) compute(ctx context.Context, s *remedies.Scene, st *kb.Step, a re
 	see, cancel := context.WithTimeout(ctx, leaseTimeout)
 	defer cancel()
 	others, blind := w.leases.others(see, p.Wide)
-	return &newPlan{plan: p, binds: p.Binds(), others: others, blind: blind}, nil
+	return &newPlan{plan: p, binds: p.Binds(), back: back, others: others, blind: blind}, nil
 }
 
 // block blocks a plan for a reason, unless another one stands there already.
@@ -226,7 +233,7 @@ func (w *Walk) show(p *newPlan, moved []remedies.Line) {
 	defer w.mu.Unlock()
 	w.previews++
 	sum := sha256.Sum256([]byte(strings.Join(p.binds, "\n")))
-	w.shown = &shownPlan{plan: p.plan, binds: p.binds, token: tokenOf(w.st.begin.ID, w.previews, hex.EncodeToString(sum[:6])),
+	w.shown = &shownPlan{plan: p.plan, binds: p.binds, back: p.back, token: tokenOf(w.st.begin.ID, w.previews, hex.EncodeToString(sum[:6])),
 		present: walksOf(p.others), moved: moved, blind: p.blind}
 	w.others = p.others
 }
@@ -380,8 +387,13 @@ func (w *Walk) unanswered(ctx context.Context, s *remedies.Scene, st *kb.Step, a
 	switch {
 	case lookErr == nil && seen.Happened == remedies.HappenedYes:
 		return w.made(ctx, outcomeMade, seen.Receipt, "the answer was "+remedies.Short(why)+"; the change was found made")
-	case refused && !no.Doubtful, refused && lookErr == nil && (seen.Happened == remedies.HappenedNo || seen.Happened == remedies.HappenedUnsure):
-		// It was sent once and refused, and no mark was found that says otherwise.
+	case refused && !no.Doubtful, refused && lookErr == nil && (seen.Happened == remedies.HappenedNo || seen.Unmarked):
+		// It was sent once and refused, and no mark was found that says otherwise. That holds for a
+		// conflict also where others changed the same fields: our write, had it been stored and
+		// then sent again by somebody on the way, would have its mark, unless others wrote over
+		// every field of it between the answer and the look. The conflict says by itself that
+		// others wrote, so it is believed. Where the server has filed earlier field managers
+		// together, or the write leaves no mark, no mark says nothing: that stays in doubt.
 		if err := w.after(at, outcomeRefused, remedies.Receipt{}, no.Words); err != nil {
 			return err
 		}
@@ -400,7 +412,11 @@ func (w *Walk) unanswered(ctx context.Context, s *remedies.Scene, st *kb.Step, a
 		if err := w.after(at, outcomeUnsure, remedies.Receipt{}, seen.Words); err != nil {
 			return err
 		}
-		return remedies.Tell(remedies.ErrUnclear, "no answer ("+remedies.Short(why)+"), and it cannot be told whether it was applied: "+seen.Words)
+		answer := "no answer (" + remedies.Short(why) + ")"
+		if refused {
+			answer = "the answer was " + no.Words
+		}
+		return remedies.Tell(remedies.ErrUnclear, answer+", and it cannot be told whether it was applied: "+seen.Words)
 	case lookErr == nil:
 		return w.stillOpen(at, "no answer ("+remedies.Short(why)+"); "+seen.Words)
 	}
@@ -644,8 +660,9 @@ func (w *Walk) ByHand(ctx context.Context) error {
 	if !p.Done || p.Failed != "" {
 		return remedies.Tell(remedies.ErrNotDone, "not done yet: "+orWords(p.Failed, p.Last))
 	}
+	back := w.lookBack(ctx, s, st)
 	if err := w.record(&entry{Kind: entryCheck, Step: st.ID, Item: s.Item, Result: resultByHand, Note: text.Clean(p.Last),
-		Until: w.r.cfg.Now().UTC().Round(0), TakesBack: w.takesBack(st, s.Item)}); err != nil {
+		Until: w.r.cfg.Now().UTC().Round(0), TakesBack: back.gone, Untold: back.untold}); err != nil {
 		return err
 	}
 	w.mu.Lock()
@@ -697,7 +714,7 @@ func (w *Walk) lookAround(ctx context.Context) bool {
 	if ctx.Err() != nil {
 		return false
 	}
-	now := &newPlan{plan: shown.plan, binds: shown.binds, others: others, blind: blind}
+	now := &newPlan{plan: shown.plan, binds: shown.binds, back: shown.back, others: others, blind: blind}
 	m := movedSince(shown, now)
 	w.mu.Lock()
 	same := slices.Equal(walksOf(w.others), walksOf(others)) && blind == shown.blind && len(m) == 0

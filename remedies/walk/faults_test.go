@@ -543,9 +543,9 @@ func TestNumbersThroughTheJournal(t *testing.T) {
 			t.Errorf("what is sent: %v (%T)", n, n)
 		}
 		// And it is taken back by what stands in the journal.
-		p, words, err := throughTheJournal(t, o).Reverse(t.Context(), sites, a, got)
-		if err != nil || p == nil || p.Preview.Confirm != remedies.ConfirmKey {
-			t.Errorf("taken back: %+v %q %v", p, words, err)
+		left, err := throughTheJournal(t, o).Reverse(t.Context(), sites, a, got)
+		if err != nil || left.Plan == nil || left.Plan.Preview.Confirm != remedies.ConfirmKey {
+			t.Errorf("taken back: %+v %v", left, err)
 		}
 	})
 }
@@ -565,12 +565,12 @@ func TestAnnotationAloneIsAChange(t *testing.T) {
 		a := remedies.Attempt{Walk: "w", N: 1}
 		got, err := o.Send(t.Context(), sites, a)
 		must(t, err)
-		p, words, err := throughTheJournal(t, o).Reverse(t.Context(), sites, a, got)
+		left, err := throughTheJournal(t, o).Reverse(t.Context(), sites, a, got)
 		must(t, err)
-		if p == nil {
-			t.Fatalf("nothing to take back: %s", words)
+		if left.Left != remedies.LeftSome {
+			t.Fatalf("nothing to take back: %s", left.Words)
 		}
-		_, err = p.Effect.Send(t.Context(), sites, remedies.Attempt{Walk: "w", N: 2})
+		_, err = left.Plan.Effect.Send(t.Context(), sites, remedies.Attempt{Walk: "w", N: 2})
 		must(t, err)
 		if n := x.rule().GetAnnotations(); len(n) != 0 || x.rule().Object["spec"] == nil {
 			t.Errorf("taken back: %v", x.rule().Object)

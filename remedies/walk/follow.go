@@ -111,7 +111,8 @@ func (w *Walk) look(ctx context.Context, s *remedies.Scene, st *kb.Step, verify 
 		e.Result = resultByHand
 	}
 	if e.Result != resultFailed {
-		e.TakesBack = w.takesBack(st, s.Item)
+		back := w.lookBack(ctx, s, st)
+		e.TakesBack, e.Untold = back.gone, back.untold
 	}
 	if was.state == stateOf(e.Result) && was.note == e.Note && len(e.TakesBack) == 0 {
 		return p, nil

@@ -97,6 +97,7 @@ type entry struct {
 	Effect    *carried       `json:"effect,omitempty"`
 	Place     *model.Marks   `json:"place,omitempty"`
 	TakesBack []int          `json:"takesBack,omitempty"`
+	Untold    []int          `json:"untold,omitempty"` // see accounts.take.
 	Takes     *remedies.Debt `json:"takes,omitempty"`
 	Pays      string         `json:"pays,omitempty"`
 	// Wide says that the attempt reaches beyond its cluster.

@@ -475,7 +475,10 @@ func (s *sim) world() {
 	names := []string{"one-a", "one-b", "left", "right", "other", "shared", "e-a", "e-b", "junk", "by-hand"}
 	name := names[s.rng.Intn(len(names))]
 	op := ""
-	switch s.rng.Intn(10) {
+	switch s.rng.Intn(11) {
+	case 10:
+		op = "finalizer" // a controller holds what is deleted, or lets it go.
+		s.hold(name, s.rng.Intn(2) == 0)
 	case 9:
 		op = "colleague-crowd" // so many that the server files the oldest together.
 		for i := range 11 {
@@ -524,6 +527,19 @@ func (s *sim) world() {
 	}
 	s.count("op " + op)
 	s.log("world: %s %s", op, name)
+}
+
+// hold puts a finalizer on an object, or takes it off.
+func (s *sim) hold(name string, held bool) {
+	live, err := s.do(fakeapi.Request{Verb: "get", Name: name})
+	if err != nil {
+		return
+	}
+	live.SetFinalizers(nil)
+	if held {
+		live.SetFinalizers([]string{"toy.vksmedic/held"})
+	}
+	_, _ = s.do(fakeapi.Request{Verb: "update", Name: name, Body: live.Object, Manager: "controller"})
 }
 
 func (s *sim) put(name, value string) {
@@ -856,8 +872,8 @@ func dump(s *state) string {
 	for _, a := range s.attempts {
 		e, _ := json.Marshal(a.effect)
 		t, _ := json.Marshal(a.takes)
-		fmt.Fprintf(&b, "attempt %s %d %d at %v %s %v back %v takes %s pays %s: %s %q %+v taken back %v before %s\n", a.Walk, a.N, a.Sent.UnixNano(), a.at, e, a.place,
-			a.takesBack, t, a.pays, a.outcome, a.note, a.receipt, a.takenBack, a.before)
+		fmt.Fprintf(&b, "attempt %s %d %d at %v %s %v back %v takes %s pays %s: %s %q %+v taken back %v untold %v before %s\n", a.Walk, a.N, a.Sent.UnixNano(), a.at, e, a.place,
+			a.takesBack, t, a.pays, a.outcome, a.note, a.receipt, a.takenBack, a.untold, a.before)
 	}
 	return b.String()
 }
@@ -875,6 +891,9 @@ func (s *sim) finish() {
 	}
 	time.Sleep(3 * time.Minute)
 	s.put("quorum", "3")
+	for _, u := range s.api.Objects(widgets) {
+		s.hold(u.GetName(), false)
+	}
 	for _, e := range s.who {
 		e.settleAll()
 	}
@@ -960,6 +979,7 @@ func (e *engineer) undoAll() {
 }
 
 func (e *engineer) undoWalk(ctx context.Context, w *Walk) {
+	idle := 0
 	for range 60 {
 		if w.st.finished {
 			return
@@ -983,15 +1003,43 @@ func (e *engineer) undoWalk(ctx context.Context, w *Walk) {
 			e.s.fail(lostUndo, "walk %s: the undo is blocked: %s", v.ID, v.Preview.Blocked)
 			return
 		case v.Preview.Done != "":
-			err = w.Next(ctx)
+			before := len(w.st.stands(""))
+			if err = w.Next(ctx); len(w.st.stands("")) == before {
+				if idle++; idle > before { // each was looked at, and none can be told.
+					e.onlyUnknown(ctx, w)
+					return
+				}
+			} else {
+				idle = 0
+			}
 		default:
 			e.seen, e.sent = e.s.api.Count(), nil
 			err = e.apply(ctx, w)
 		}
 		e.s.log("%s: undo all: then %v%s", e.name, err, e.where())
 	}
-	if left := w.st.stands(""); w.undoable() != nil {
-		e.s.fail(lostUndo, "walk %s has %d attempts that cannot be taken back", w.ID(), len(left))
+	e.onlyUnknown(ctx, w)
+}
+
+// onlyUnknown looks that what a walk did not take back is only what cannot be told.
+func (e *engineer) onlyUnknown(ctx context.Context, w *Walk) {
+	w.mu.Lock()
+	s, err := w.sceneOf("")
+	w.mu.Unlock()
+	if err != nil {
+		e.s.fail(disagreement, "walk %s: %v", w.ID(), err)
+		return
+	}
+	for i := range s.Made {
+		m := &s.Made[i]
+		if st, _ := w.art.Step(m.Step); !m.Stands() || st.Undo == "" {
+			continue
+		}
+		back, err := remedies.BackOf(ctx, s, m)
+		if err != nil || back.Left != remedies.LeftUnknown {
+			e.s.fail(lostUndo, "walk %s: attempt %d, %s, was not taken back: %s %q %v", w.ID(), m.N, m.Effect.What(), back.Left, back.Words, err)
+		}
+		e.s.count("left unknown")
 	}
 }
 
@@ -1327,7 +1375,7 @@ func (y *tally) print(t *testing.T) {
 	t.Helper()
 	want := []string{}
 	for _, op := range []string{"enter", "choose", "next", "back", "apply", "apply-old", "by-hand", "undo", "leave", "resume", "forget", "restore", "answer",
-		"follow", "watch", "kill", "die", "finish", "begin", "pending", "time", "colleague-create", "colleague-update", "colleague-crowd", "colleague-delete", "colleague-remote", "controller", "quorum", "things"} {
+		"follow", "watch", "kill", "die", "finish", "begin", "pending", "time", "colleague-create", "colleague-update", "colleague-crowd", "colleague-delete", "colleague-remote", "controller", "quorum", "things", "finalizer"} {
 		want = append(want, "op "+op)
 	}
 	for _, f := range fakeapi.WriteFaults() {

@@ -17,6 +17,7 @@ import (
 	"vksmedic/model"
 	"vksmedic/probes/supervisor"
 	"vksmedic/remedies"
+	"vksmedic/remedies/action"
 	"vksmedic/remedies/effect"
 	"vksmedic/remedies/kb"
 )
@@ -260,28 +261,30 @@ func (t *toyRemote) Command(*remedies.Sites) remedies.Copy {
 	return remedies.Copy{Text: "toy-set -- " + remedies.Quote(t.Name) + " " + remedies.Quote(t.Value)}
 }
 
-func (t *toyRemote) reverse(ctx context.Context, s *remedies.Sites, as func(toyRemote) remedies.Effect) (*remedies.Plan, string, error) {
+func (t *toyRemote) reverse(ctx context.Context, s *remedies.Sites, as func(toyRemote) remedies.Effect) (remedies.Back, error) {
 	c, err := t.conn(ctx, s)
 	if err != nil {
-		return nil, "", err
+		return remedies.Back{}, err
 	}
 	now, err := c.read(t.Name)
-	if err != nil {
-		return nil, "", err
-	}
-	if now != t.Value {
-		return nil, t.Name + " was changed since", nil
+	switch {
+	case err != nil:
+		return remedies.Back{}, err
+	case now == t.Was:
+		return remedies.Back{Left: remedies.LeftNothing, Words: t.Name + " is as it was"}, nil
+	case now != t.Value:
+		return remedies.Back{Left: remedies.LeftUnknown, Words: t.Name + " was changed since"}, nil
 	}
 	p := &remedies.Plan{Effect: as(toyRemote{At: t.At, Name: t.Name, Was: t.Value, Value: t.Was})}
 	p.Preview.Title, p.Preview.TakeBack = "Set "+t.Name+" back", "walk the article again"
-	return p, "", nil
+	return remedies.Back{Left: remedies.LeftSome, Plan: p}, nil
 }
 
-func (t *toyCommand) Reverse(ctx context.Context, s *remedies.Sites, _ remedies.Attempt, _ remedies.Receipt) (*remedies.Plan, string, error) {
+func (t *toyCommand) Reverse(ctx context.Context, s *remedies.Sites, _ remedies.Attempt, _ remedies.Receipt) (remedies.Back, error) {
 	return t.reverse(ctx, s, func(r toyRemote) remedies.Effect { return &toyCommand{r} })
 }
 
-func (t *toyTask) Reverse(ctx context.Context, s *remedies.Sites, _ remedies.Attempt, _ remedies.Receipt) (*remedies.Plan, string, error) {
+func (t *toyTask) Reverse(ctx context.Context, s *remedies.Sites, _ remedies.Attempt, _ remedies.Receipt) (remedies.Back, error) {
 	return t.reverse(ctx, s, func(r toyRemote) remedies.Effect { return &toyTask{r} })
 }
 
@@ -577,8 +580,12 @@ func (toyTakeAction) Verify(s *remedies.Scene) remedies.Watch {
 }
 
 // TakeBack gives back.
-func (toyTakeAction) TakeBack(ctx context.Context, s *remedies.Scene, m *remedies.Made) (*remedies.Plan, error) {
-	return payPlan(ctx, s, m.Mark())
+func (toyTakeAction) TakeBack(ctx context.Context, s *remedies.Scene, m *remedies.Made) (remedies.Back, error) {
+	p, err := payPlan(ctx, s, m.Mark())
+	if err != nil || p.Preview.Done == "" {
+		return remedies.Back{Left: remedies.LeftSome, Plan: p}, err
+	}
+	return remedies.Back{Left: remedies.LeftNothing, Words: p.Preview.Done}, nil
 }
 
 func payPlan(ctx context.Context, s *remedies.Scene, id string) (*remedies.Plan, error) {
@@ -625,52 +632,6 @@ func (toyPayAction) Verify(s *remedies.Scene) remedies.Watch {
 		}
 		owed := slices.ContainsFunc(effect.Debts(live, model.OnSupervisor("")), func(d remedies.Debt) bool { return d.ID == s.Debt.ID })
 		return !owed, "looked at the role", nil
-	})
-}
-
-type toyTakeBackAction struct{}
-
-func (toyTakeBackAction) Kind() remedies.StepKind { return remedies.StepChange }
-func (toyTakeBackAction) Plan(ctx context.Context, s *remedies.Scene) (*remedies.Plan, error) {
-	for _, m := range slices.Backward(s.Of(s.Params.(*kb.TakeBack).Step)) {
-		p, err := toyBack(ctx, s, &m)
-		if err != nil {
-			return nil, err
-		}
-		if p != nil {
-			p.TakesBack = []int{m.N}
-			return p, nil
-		}
-	}
-	p := &remedies.Plan{}
-	p.Preview.Title, p.Preview.Done = "Take back", "nothing of it is left"
-	return p, nil
-}
-
-func toyBack(ctx context.Context, s *remedies.Scene, m *remedies.Made) (*remedies.Plan, error) {
-	if s.Item != "" && m.Item != s.Item {
-		return nil, nil
-	}
-	if b, ok := m.By.(remedies.TakerBack); ok {
-		p, err := b.TakeBack(ctx, s, m)
-		if err == nil && p.Preview.Done != "" {
-			return nil, nil
-		}
-		return p, err
-	}
-	p, _, err := m.Effect.(remedies.Reversible).Reverse(ctx, s.Sites, m.Attempt, m.Receipt)
-	return p, err
-}
-
-func (toyTakeBackAction) Verify(s *remedies.Scene) remedies.Watch {
-	return remedies.Once(func(ctx context.Context) (bool, string, error) {
-		for _, m := range s.Of(s.Params.(*kb.TakeBack).Step) {
-			p, err := toyBack(ctx, s, &m)
-			if err != nil || p != nil {
-				return false, "there is more to take back", err
-			}
-		}
-		return true, "nothing of it is left", nil
 	})
 }
 
@@ -731,7 +692,7 @@ func toyActions() map[string]remedies.Action {
 	return map[string]remedies.Action{
 		"toy-look": toyLookAction{}, "toy-choose": toyChooseAction{}, "toy-make": toyMakeAction{}, "toy-set": toySetAction{}, "toy-drop": toyDropAction{},
 		"toy-command": toyRemoteAction{}, "toy-task": toyRemoteAction{vcenter: true}, "toy-take": toyTakeAction{}, "toy-pay": toyPayAction{},
-		"toy-take-back": toyTakeBackAction{}, "toy-wait": toyWaitAction{}, "toy-by-hand": toyByHandAction{},
+		"toy-take-back": action.All()["take-back"], "toy-wait": toyWaitAction{}, "toy-by-hand": toyByHandAction{},
 	}
 }
 

@@ -131,16 +131,18 @@ func (w *Walk) sceneOf(item string) (*remedies.Scene, error) {
 	s := &remedies.Scene{Sites: cfg.Sites, Snapshot: cfg.Snapshot, Now: cfg.Now, Cluster: b.Cluster, Facts: w.facts, Target: b.Target,
 		Choice: maps.Clone(w.scope(item).Choice), Item: item, Own: w.art.From != "", Debt: b.Debt, Who: cfg.Who, Marks: b.Supervisor, Began: w.st.began,
 		Next: remedies.Attempt{Walk: b.ID, N: len(w.st.attempts) + 1}}
-	for _, a := range w.st.stands("") {
-		if len(a.takesBack) > 0 {
-			continue // what takes back is not taken back.
+	for i := range w.st.attempts {
+		a := &w.st.attempts[i]
+		// A deletion without an answer, of which only what is so can be told, may not be over either.
+		if !a.stands() && !a.takenBack && (len(a.takesBack) == 0 || a.outcome != outcomeSo) {
+			continue
 		}
 		e, err := a.effect.effect(cfg.Effects)
 		if err != nil {
 			return nil, err
 		}
 		s.Made = append(s.Made, remedies.Made{Attempt: a.Attempt, Step: w.st.steps[a.at.step].id, Item: w.st.steps[a.at.step].items[a.at.item].name,
-			Effect: e, Receipt: a.receipt, Unsure: a.outcome == outcomeUnsure, By: w.action(&w.art.Steps[a.at.step])})
+			Effect: e, Receipt: a.receipt, TakenBack: a.takenBack, TakesBack: slices.Clone(a.takesBack), Unsure: a.outcome == outcomeUnsure, By: w.action(&w.art.Steps[a.at.step])})
 	}
 	return s, nil
 }
@@ -306,7 +308,10 @@ func (w *Walk) completed() (*entry, error) {
 		return &entry{Kind: entryChoice, Step: st.ID, Item: it.name, Choice: w.question.Selected, Note: text.Clean(title)}, nil
 	case remedies.StepChange:
 		if w.shown != nil && w.shown.plan.Preview.Done != "" {
-			return &entry{Kind: entrySkip, Step: st.ID, Item: it.name, Note: text.Clean(w.shown.plan.Preview.Done), TakesBack: w.undoneBy(st, it.name)}, nil
+			return &entry{Kind: entrySkip, Step: st.ID, Item: it.name, Note: text.Clean(w.shown.plan.Preview.Done), TakesBack: w.shown.back.gone, Untold: w.shown.back.untold}, nil
+		}
+		if w.progress != nil && !w.progress.Done {
+			return nil, remedies.Tell(remedies.ErrNotYet, "it is not over yet: "+w.progress.Last+"; esc leaves, and nothing is lost")
 		}
 		return nil, remedies.Tell(remedies.ErrNotYet, "this step is not done: a applies it, h says that you did it by hand")
 	case remedies.StepManual:
@@ -340,21 +345,34 @@ func (w *Walk) waitWords(it *itemState) string {
 	return words + "; " + on + ", esc leaves, and nothing is lost"
 }
 
-// takesBack are the attempts that count as taken back once this step is done, whoever removed
-// what they had made.
-func (w *Walk) takesBack(st *kb.Step, item string) []int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.undoneBy(st, item)
+// lookedBack says of the attempts that a step takes back which are gone and which cannot be told.
+type lookedBack struct {
+	// gone are those of which nothing is left, whoever removed it: they count as taken back once
+	// the step is done. untold are those of which it cannot be told what is left, or which cannot
+	// be taken back: they do not count.
+	gone, untold []int
 }
 
-// undoneBy is takesBack for a caller that holds mu.
-func (w *Walk) undoneBy(st *kb.Step, item string) []int {
-	var out []int
-	for _, a := range w.st.stands("") {
-		of := &w.art.Steps[a.at.step]
-		if of.Undo == st.ID && (st.Each == "" || w.st.steps[a.at.step].items[a.at.item].name == item) {
-			out = append(out, a.N)
+// lookBack looks what is left of the attempts that a step takes back. What cannot be read is in
+// neither list.
+func (w *Walk) lookBack(ctx context.Context, s *remedies.Scene, st *kb.Step) lookedBack {
+	var out lookedBack
+	for i := range s.Made {
+		m := &s.Made[i]
+		of, _ := w.art.Step(m.Step)
+		if !m.Stands() || of == nil || of.Undo != st.ID || (st.Each != "" && m.Item != s.Item) {
+			continue
+		}
+		back, err := remedies.BackOf(ctx, s, m)
+		if err != nil {
+			continue
+		}
+		switch back.Left {
+		case remedies.LeftNothing:
+			out.gone = append(out.gone, m.N)
+		case remedies.LeftUnknown, remedies.LeftStuck, remedies.LeftFinal:
+			out.untold = append(out.untold, m.N)
+		case remedies.LeftSome, remedies.LeftEnding:
 		}
 	}
 	return out
@@ -495,29 +513,46 @@ func (w *Walk) lastLook(ctx context.Context, sc *kb.Scope) {
 	defer cancel()
 	w.mu.Lock()
 	s, err := w.sceneOf("")
-	for i := range w.st.attempts {
-		a := &w.st.attempts[i]
-		if e, err := a.effect.effect(w.r.cfg.Effects); err == nil && a.takenBack {
-			sc.TakenBack = append(sc.TakenBack, e.What())
-		}
-	}
 	w.mu.Unlock()
 	if err != nil {
 		return
 	}
 	for i := range s.Made {
 		m := &s.Made[i]
-		if _, ok := m.Effect.(remedies.Reversible); !ok {
+		if len(m.TakesBack) > 0 {
 			continue
 		}
-		switch back, _, err := m.Effect.(remedies.Reversible).Reverse(ctx, s.Sites, m.Attempt, m.Receipt); {
-		case err != nil || m.Unsure:
-			sc.MaybeLeft = append(sc.MaybeLeft, m.Effect.What())
-		case back != nil:
-			sc.Left = append(sc.Left, m.Effect.What())
+		left, err := leftOf(ctx, s, m)
+		what := m.Effect.What()
+		switch {
+		case err != nil || left == remedies.LeftUnknown, m.Unsure && left != remedies.LeftNothing:
+			sc.MaybeLeft = append(sc.MaybeLeft, what)
+		case left == remedies.LeftSome || left == remedies.LeftEnding || left == remedies.LeftStuck:
+			sc.Left = append(sc.Left, what)
+		case m.TakenBack:
+			sc.TakenBack = append(sc.TakenBack, what)
 		}
 	}
 	sc.Target = w.r.targetNow(ctx, &s.Target)
+}
+
+// leftOf says what is left of an attempt. Of one that was taken back, it is what is still being
+// deleted.
+func leftOf(ctx context.Context, s *remedies.Scene, m *remedies.Made) (remedies.Left, error) {
+	if !m.TakenBack {
+		back, err := remedies.BackOf(ctx, s, m)
+		return back.Left, err //nolint:wrapcheck // the words are not shown.
+	}
+	for i := range s.Made {
+		by := &s.Made[i]
+		if !slices.Contains(by.TakesBack, m.N) {
+			continue
+		}
+		if words, err := remedies.StillGoing(ctx, s, by); err != nil || words != "" {
+			return remedies.LeftEnding, err //nolint:wrapcheck // the words are not shown.
+		}
+	}
+	return remedies.LeftNothing, nil
 }
 
 // Back goes to the item or the step before; what was done stays done. At the first step, and
@@ -566,10 +601,10 @@ func (w *Walk) Undo(ctx context.Context) error {
 		return w.asked(w.enter(ctx))
 	}
 	w.mu.Lock()
-	undo := w.undoable()
+	undo := w.nextUndo()
 	var chosen []*entry
 	if undo != nil {
-		chosen = w.chooseFor(undo)
+		chosen = w.chooseFor(undo.by)
 	}
 	w.mu.Unlock()
 	if undo == nil {
@@ -587,17 +622,12 @@ func (w *Walk) Undo(ctx context.Context) error {
 }
 
 // goToUndo goes to a step that takes back, in one that is done for several things to the item
-// whose change is the newest.
-func (w *Walk) goToUndo(ctx context.Context, undo *kb.Step) error {
+// whose change is meant.
+func (w *Walk) goToUndo(ctx context.Context, u *undoing) error {
+	undo, name := u.by, u.item
 	_, at := w.art.Step(undo.ID)
 	w.mu.Lock()
-	to, name := &w.st.steps[at], ""
-	for _, a := range w.st.stands("") {
-		if w.art.Steps[a.at.step].Undo == undo.ID {
-			name = w.st.steps[a.at.step].items[a.at.item].name
-		}
-	}
-	listed := to.listed
+	to, listed := &w.st.steps[at], w.st.steps[at].listed
 	known := listed && (undo.Each == "" || slices.ContainsFunc(to.items, func(it itemState) bool { return it.name == name }))
 	w.mu.Unlock()
 	if !known { // what was changed counts, also where the list does not have it any more.
@@ -619,16 +649,58 @@ func (w *Walk) goToUndo(ctx context.Context, undo *kb.Step) error {
 	return w.goTo(position{at, item}, true)
 }
 
-// undoable is the step that takes back the newest change that can be taken back, or nil. The
-// caller holds mu.
-func (w *Walk) undoable() *kb.Step {
-	for _, a := range slices.Backward(w.st.stands("")) {
-		if st := &w.art.Steps[a.at.step]; st.Undo != "" {
-			undo, _ := w.art.Step(st.Undo)
-			return undo
+// undoing is a step that takes back, and the item whose change is meant.
+type undoing struct {
+	by   *kb.Step
+	item string
+}
+
+// undoable are the steps that take back what stands, the one of the newest change first. Those of
+// changes that were looked at and cannot be taken back here come last. The caller holds mu.
+func (w *Walk) undoable() []undoing {
+	var out []undoing
+	all := w.st.stands("")
+	slices.Reverse(all)
+	slices.SortStableFunc(all, func(a, b *attempt) int {
+		switch {
+		case a.untold == b.untold:
+			return 0
+		case a.untold:
+			return 1
+		}
+		return -1
+	})
+	for _, a := range all {
+		st := &w.art.Steps[a.at.step]
+		undo, _ := w.art.Step(st.Undo)
+		if undo == nil {
+			continue
+		}
+		u := undoing{undo, w.st.steps[a.at.step].items[a.at.item].name}
+		if !slices.ContainsFunc(out, func(o undoing) bool { return o.by == u.by && (undo.Each == "" || o.item == u.item) }) {
+			out = append(out, u)
 		}
 	}
-	return nil
+	return out
+}
+
+// nextUndo is what u goes to: the step that takes back the newest change that stands; nil for
+// none. Where the walk is there already and sees nothing that can be taken back, it is the one of
+// the change before, so that what cannot be told does not stand in the way of the others. The
+// caller holds mu.
+func (w *Walk) nextUndo() *undoing {
+	all := w.undoable()
+	if len(all) == 0 {
+		return nil
+	}
+	next := 0
+	if w.shown != nil && w.shown.plan.Effect == nil {
+		at := slices.IndexFunc(all, func(u undoing) bool {
+			return u.by.ID == w.step().ID && (u.by.Each == "" || u.item == w.st.item().name)
+		})
+		next = (at + 1) % len(all)
+	}
+	return &all[next]
 }
 
 // chooseFor are the choices to record so that a step is not skipped: with them its condition,
