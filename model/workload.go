@@ -25,7 +25,8 @@ type Workload struct {
 	// HasPinniped says whether a kube-cert-agent was found anywhere in the cluster; unknown
 	// where the pods could not be listed.
 	HasPinniped Verdict
-	// Attachments are VolumeAttachments of nodes that were looked at.
+	// Attachments are VolumeAttachments of nodes that were looked at. They have no source of
+	// their own: that there are none says nothing, since they may not have been read.
 	Attachments []VolumeAttachment
 	// Logs are excerpts of the logs of containers that fail, the newest lines; only of those
 	// that a signature asked for.

@@ -113,7 +113,7 @@ type Until struct {
 	Status    string `yaml:"status" oneof:"True,False,Unknown" template:"no" doc:"what the condition has to say, True where this is left out"`
 	Gone      bool   `yaml:"gone" doc:"true: wait until the object is gone"`
 	Path      string `yaml:"path" template:"no" form:"path" doc:"a JSONPath as kubectl's -o custom-columns has it"`
-	Equals    string `yaml:"equals" doc:"what the path has to say"`
+	Equals    string `yaml:"equals" doc:"what the path has to say, word by word; a path that finds nothing never counts"`
 }
 
 func (u *Until) check() error {
@@ -139,7 +139,7 @@ func (u *Until) check() error {
 // WaitCondition are the parameters of an action that waits until an object is as it should be.
 type WaitCondition struct {
 	Until   Until         `yaml:"until" need:"yes" doc:"what is waited for"`
-	Timeout time.Duration `yaml:"timeout" need:"yes" doc:"how long to wait, such as 10m"`
+	Timeout time.Duration `yaml:"timeout" need:"yes" doc:"how long to wait, such as 10m; after that the step has failed, and the walk stays at it"`
 	Stays   time.Duration `yaml:"stays" doc:"how long it has to stay so, such as 30s"`
 }
 
@@ -147,9 +147,9 @@ func (p *WaitCondition) check() error { return p.Until.check() }
 
 // ByHand are the parameters of a step that a person does elsewhere and that is then verified.
 type ByHand struct {
-	Commands []string      `yaml:"commands" need:"yes" doc:"what to type, one command each; put {{ quote … }} around what comes from the facts"`
+	Commands []string      `yaml:"commands" need:"yes" doc:"what to type, one command each; put {{ quote … }} around what comes from the facts. They are shown as they are, no kubeconfig or context is added: say in a line beginning with # where they are to be typed"`
 	Until    Until         `yaml:"until" need:"yes" doc:"how it is seen that it was done"`
-	Timeout  time.Duration `yaml:"timeout" need:"yes" doc:"how long to wait for that after it was done, such as 5m"`
+	Timeout  time.Duration `yaml:"timeout" need:"yes" doc:"how long to wait for that, counted from the first h, such as 5m; each h looks once. After that the walk stays at the step, and the next h begins anew"`
 	Stays    time.Duration `yaml:"stays" doc:"how long it has to stay so, such as 30s"`
 }
 

@@ -312,7 +312,7 @@ func (d docs) scope() (string, error) {
 		"Cluster": "the finding's cluster: `.Cluster.Namespace` and `.Cluster.Name`; `.Cluster` is both",
 		"Facts":   "what the finding knows; its fields stand under [Facts](#facts)",
 		"Choice":  "what was chosen: `.Choice.reach` is the id of the option in the step `reach`; with a hyphen in the step's id `index .Choice \"the-step\"`. Only steps that stand before can be asked",
-		"Done":    "whether a step that stands before is done: `.Done.wait`, or `index .Done \"the-step\"`",
+		"Done":    "whether a step that stands before is done, by the walk or by hand: `.Done.wait`, or `index .Done \"the-step\"`; false where it was skipped or taken back",
 		"Item":    "only in `with` of a step with `each`: the name of what the step is done for now",
 		"Target":  "only in `finished`: whether what the walk is about is there: `there`, `gone` or `unknown`",
 		"Left":    "only in `finished`: a list of what the walk made and is still there",

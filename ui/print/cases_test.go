@@ -2,8 +2,10 @@ package print
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -85,6 +87,18 @@ func (l list) has(want string) bool {
 	})
 }
 
+// found are the findings in one line, for a test that fails.
+func (l list) found() string {
+	if len(l.Findings) == 0 {
+		return "none"
+	}
+	var out []string
+	for _, f := range l.Findings {
+		out = append(out, f.Signature+":"+string(f.Confidence)+" ("+f.Summary+")")
+	}
+	return strings.Join(out, "; ")
+}
+
 func (l list) hasAny(alternatives string) bool {
 	return slices.ContainsFunc(strings.Split(alternatives, "|"), l.has)
 }
@@ -113,12 +127,12 @@ func TestCases(t *testing.T) {
 				}
 				checked[e.name] = true
 				if !l.hasAny(want) {
-					t.Errorf("%s was not found; found: %+v", want, l.Findings)
+					t.Errorf("%s was not found as of %s (column as_of: %s); found: %s", want, cmp.Or(l.AsOf, "no time"), e.asOf, l.found())
 				}
 			}
 			for _, not := range e.mustNot {
 				if l.has(not) {
-					t.Errorf("%s was found: %+v", not, l.Findings)
+					t.Errorf("%s was found as of %s (column as_of: %s); found: %s", not, cmp.Or(l.AsOf, "no time"), e.asOf, l.found())
 				}
 			}
 			if len(l.Findings) > 0 && flagged(sn) == 0 && ExitCode(sn) != Clear {
@@ -170,14 +184,22 @@ func caseOf(t *testing.T, name string) (*model.Snapshot, map[string]*model.Findi
 	return nil, nil
 }
 
+// findingOf is the finding of a signature in a case, which has to be there.
+func findingOf(t *testing.T, name, id string) *model.Finding {
+	t.Helper()
+	sn, found := caseOf(t, name)
+	if found[id] == nil {
+		ids := strings.Join(slices.Sorted(maps.Keys(found)), ", ")
+		t.Fatalf("%s: %s was not found as of %s (column as_of); found: %s", name, id, sn.At.Format(time.RFC3339), cmp.Or(ids, "none"))
+	}
+	return found[id]
+}
+
 // What the column note of expect.tsv asks for.
 func TestCaseNotes(t *testing.T) {
 	t.Run("04 names the four ordinary pods", func(t *testing.T) {
-		_, found := caseOf(t, "04-pinniped-hidden-behind-three")
-		agent, blocked := found[signature.KubeCertAgentBlocksDrain], found[signature.DrainBlocked]
-		if agent == nil || blocked == nil {
-			t.Fatalf("found %v", found)
-		}
+		const name = "04-pinniped-hidden-behind-three"
+		agent, blocked := findingOf(t, name, signature.KubeCertAgentBlocksDrain), findingOf(t, name, signature.DrainBlocked)
 		if agent.Confidence != model.Confirmed {
 			t.Errorf("the agent was seen on the node, and is only %s", agent.Confidence)
 		}
@@ -228,11 +250,7 @@ status: {phase: Deleting, nodeRef: {name: wc6-cp-old1}, conditions: [{type: Dele
 		}
 	})
 	t.Run("07 says that a rule exists and does not cover", func(t *testing.T) {
-		_, found := caseOf(t, "07-pinniped-rule-present-not-matching")
-		f := found[signature.KubeCertAgentBlocksDrain]
-		if f == nil {
-			t.Fatal("not found")
-		}
+		f := findingOf(t, "07-pinniped-rule-present-not-matching", signature.KubeCertAgentBlocksDrain)
 		for _, s := range []string{f.Summary, check(f, "no-rule-lets-it-pass").Detail} {
 			if !strings.Contains(s, "vks-pod-drain-skip-pinniped") || !strings.Contains(s, "not cover the namespace vmware-system-tmc") {
 				t.Errorf("%q does not say it", s)
@@ -244,18 +262,13 @@ status: {phase: Deleting, nodeRef: {name: wc6-cp-old1}, conditions: [{type: Dele
 		}
 	})
 	t.Run("10 is suspected at most", func(t *testing.T) {
-		_, found := caseOf(t, "10-pdb-capi18-nameless-condition")
-		f := found[signature.DrainBlocked]
-		if f == nil || f.Confidence != model.Suspected || !strings.Contains(f.Summary, "shop/cart") {
+		f := findingOf(t, "10-pdb-capi18-nameless-condition", signature.DrainBlocked)
+		if f.Confidence != model.Suspected || !strings.Contains(f.Summary, "shop/cart") {
 			t.Errorf("found %+v", f)
 		}
 	})
 	t.Run("11 names both", func(t *testing.T) {
-		_, found := caseOf(t, "11-pdb-cnpg-single-instance")
-		f := found[signature.DrainBlocked]
-		if f == nil {
-			t.Fatal("not found")
-		}
+		f := findingOf(t, "11-pdb-cnpg-single-instance", signature.DrainBlocked)
 		for _, want := range []string{"db-prod/db-1", "db-primary", "ops/ops-pg-1", "ops-pg-primary"} {
 			if !strings.Contains(f.Summary, want) {
 				t.Errorf("%q does not name %s", f.Summary, want)
@@ -263,11 +276,7 @@ status: {phase: Deleting, nodeRef: {name: wc6-cp-old1}, conditions: [{type: Dele
 		}
 	})
 	t.Run("17 gives no advice to delete the Machine", func(t *testing.T) {
-		_, found := caseOf(t, "17-pdb-plus-unreachable-node")
-		f := found[signature.DrainBlocked]
-		if f == nil {
-			t.Fatal("not found")
-		}
+		f := findingOf(t, "17-pdb-plus-unreachable-node", signature.DrainBlocked)
 		advice := strings.Join(f.Advice, " ")
 		if !strings.Contains(advice, "Do not delete") || !strings.Contains(advice, "exclude-node-draining") {
 			t.Errorf("advice %q", advice)

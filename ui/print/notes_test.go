@@ -16,14 +16,6 @@ import (
 
 // What the notes of expect.tsv ask of the findings beyond their ids.
 func TestCaseNotesBeyondDrains(t *testing.T) {
-	one := func(t *testing.T, name, id string) *model.Finding {
-		t.Helper()
-		_, found := caseOf(t, name)
-		if found[id] == nil {
-			t.Fatalf("%s is not found", id)
-		}
-		return found[id]
-	}
 	verdict := func(t *testing.T, f *model.Finding, name string, want model.Verdict, word string) {
 		t.Helper()
 		if c := check(f, name); c.Verdict != want || !strings.Contains(c.Detail, word) {
@@ -43,14 +35,14 @@ func TestCaseNotesBeyondDrains(t *testing.T) {
 		}
 	})
 	t.Run("19 names its stage and the volume", func(t *testing.T) {
-		f := one(t, "19-volumes-not-detached", signature.MachineDeletionStalled)
+		f := findingOf(t, "19-volumes-not-detached", signature.MachineDeletionStalled)
 		facts, ok := f.Facts.(*signature.DeletionFacts)
 		if !ok || facts.Stage != lifecycle.VolumeDetach || !strings.Contains(f.Summary, "db/data-pg-0") {
 			t.Errorf("%+v: %s", f.Facts, f.Summary)
 		}
 	})
 	t.Run("24 is seen from the Supervisor alone", func(t *testing.T) {
-		f := one(t, "24-supervisor-only-nodehealthy-message", signature.ContainerRuntimeDown)
+		f := findingOf(t, "24-supervisor-only-nodehealthy-message", signature.ContainerRuntimeDown)
 		if s := check(f, "kubelet-says-runtime").Source; !strings.HasPrefix(s, "Machine ") || f.Confidence != model.Confirmed {
 			t.Errorf("%s, read from %s", f.Confidence, s)
 		}
@@ -62,7 +54,7 @@ func TestCaseNotesBeyondDrains(t *testing.T) {
 		}
 	})
 	t.Run("28 claims no start limit", func(t *testing.T) {
-		f := one(t, "28-gpu-operator-broke-cri-plugin", signature.ContainerRuntimeDown)
+		f := findingOf(t, "28-gpu-operator-broke-cri-plugin", signature.ContainerRuntimeDown)
 		verdict(t, f, "containerd-failed", model.Unknown, "look at the node")
 	})
 	t.Run("38 is confirmed with its log", func(t *testing.T) {
@@ -85,14 +77,14 @@ func TestCaseNotesBeyondDrains(t *testing.T) {
 		}
 	})
 	t.Run("51 counts nothing that it cannot count", func(t *testing.T) {
-		f := one(t, "51-quorum-blocks-remediation", signature.RemediationBlockedByQuorum)
+		f := findingOf(t, "51-quorum-blocks-remediation", signature.RemediationBlockedByQuorum)
 		verdict(t, f, "quorum-held", model.Unknown, "cannot be counted")
 		if len(f.Subjects) != 3 {
 			t.Errorf("subjects %v", f.Subjects)
 		}
 	})
 	t.Run("57 calls the image a corroboration", func(t *testing.T) {
-		f := one(t, "57-endpoints-empty-image-mismatch", signature.EndpointsMissing)
+		f := findingOf(t, "57-endpoints-empty-image-mismatch", signature.EndpointsMissing)
 		verdict(t, f, "image-differs", model.Yes, "vmi-old")
 		facts, ok := f.Facts.(*signature.EndpointsFacts)
 		if !ok || !slices.Equal(facts.Missing, []string{"10.10.5.5", "10.10.5.6"}) {
@@ -100,18 +92,18 @@ func TestCaseNotesBeyondDrains(t *testing.T) {
 		}
 	})
 	t.Run("58 stands under notReadyAddresses", func(t *testing.T) {
-		f := one(t, "58-endpoints-notready-addresses", signature.EndpointsMissing)
+		f := findingOf(t, "58-endpoints-notready-addresses", signature.EndpointsMissing)
 		verdict(t, f, "address-missing", model.Yes, "not ready")
 	})
 	t.Run("60 keeps the other two", func(t *testing.T) {
-		f := one(t, "60-endpoints-partial-missing", signature.EndpointsMissing)
+		f := findingOf(t, "60-endpoints-partial-missing", signature.EndpointsMissing)
 		facts, ok := f.Facts.(*signature.EndpointsFacts)
 		if !ok || !slices.Equal(facts.Missing, []string{"10.10.5.7"}) || !slices.Equal(facts.Keep, []string{"10.10.5.5", "10.10.5.6"}) || f.Severity != model.Warning {
 			t.Errorf("%s %+v", f.Severity, f.Facts)
 		}
 	})
 	t.Run("69 names the stage", func(t *testing.T) {
-		f := one(t, "69-orphan-vmop-refuses-delete", signature.MachineDeletionStalled)
+		f := findingOf(t, "69-orphan-vmop-refuses-delete", signature.MachineDeletionStalled)
 		facts, ok := f.Facts.(*signature.DeletionFacts)
 		if !ok || facts.Stage != lifecycle.Infrastructure {
 			t.Errorf("%+v", f.Facts)
@@ -119,7 +111,7 @@ func TestCaseNotesBeyondDrains(t *testing.T) {
 		verdict(t, f, "operator-deletes", model.Unknown, "vmoperator.vmware.com/virtualmachine")
 	})
 	t.Run("73 says that the provider noticed", func(t *testing.T) {
-		f := one(t, "73-capv-removed-from-infra", signature.MachineUnhealthy)
+		f := findingOf(t, "73-capv-removed-from-infra", signature.MachineUnhealthy)
 		if !strings.Contains(f.Summary, "as its provider reports") {
 			t.Errorf("%q", f.Summary)
 		}
