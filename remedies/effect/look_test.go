@@ -44,6 +44,10 @@ func newPlace(t *testing.T) *place {
 		t.Fatal(err)
 	}
 	p.sites = &remedies.Sites{Workload: func(context.Context, model.ClusterRef) (dynamic.Interface, error) { return dyn, nil }}
+	if _, err := p.api.Do(fakeapi.Request{Verb: "create", Resource: schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}, Name: "n",
+		Body: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "n"}}}); err != nil {
+		t.Fatal(err)
+	}
 	p.do("create", "someone", map[string]any{"color": "blue", "size": int64(1) << 53, "note": "x"})
 	return p
 }
