@@ -61,7 +61,7 @@ func TestFinishedWords(t *testing.T) {
 	}{
 		{TargetGone, []string{"MachineDrainRule x"}, nil, nil, "Machine web-cp-1 is gone. The drain rule stays, so the next drain does not stop here again."},
 		{TargetThere, nil, []string{"MachineDrainRule x"}, nil, "Machine web-cp-1 is still there. What this walk added was taken back: MachineDrainRule x."},
-		{TargetGone, nil, nil, []string{"create MachineDrainRule x"}, "Machine web-cp-1 is gone. Whether something of this walk is left could not be read: look for create MachineDrainRule x."},
+		{TargetGone, nil, nil, []string{"create MachineDrainRule x"}, "Machine web-cp-1 is gone. Whether something of this walk is left is not known: look for create MachineDrainRule x."},
 		{TargetUnknown, nil, nil, nil, "Whether Machine web-cp-1 is gone could not be seen."},
 	} {
 		sc.Target, sc.Left, sc.TakenBack, sc.MaybeLeft = c.target, c.left, c.takenBack, c.maybe
