@@ -145,7 +145,7 @@ type stepFile struct {
 	Action    string    `yaml:"action" need:"yes" template:"no" doc:"what the program does, see Actions"`
 	With      yaml.Node `yaml:"with" doc:"the action's parameters"`
 	When      string    `yaml:"when" doc:"a condition: true or false once filled in; where it is false the step is skipped"`
-	Otherwise string    `yaml:"otherwise" doc:"what is said when the step is skipped"`
+	Otherwise string    `yaml:"otherwise" doc:"what is said when the step is skipped; has to be there beside when"`
 	Undo      string    `yaml:"undo" template:"no" doc:"the id of the later step that takes back what this one changes"`
 	Each      string    `yaml:"each" template:"no" doc:"what the step is done for, one after another; .Item is then the one that it is done for now"`
 	Needs     []string  `yaml:"needs" template:"no" doc:"the guards that must hold at the moment of applying"`
