@@ -1352,7 +1352,7 @@ func TestLastWords(t *testing.T) {
 		"not served": {func(_ *faultSite, e *faultEngineer) { also(e, "machines", fakeapi.NotServed) },
 			"Whether Machine " + machineName + " is gone could not be seen."},
 	}
-	const stays, back, unread = "The drain rule stays", "What this walk added was taken back", "could not be read"
+	const stays, back, unread = "The drain rule stays", "What this walk added was taken back", "is left is not known"
 	rules := map[string]struct {
 		so   func(x *faultSite, e *faultEngineer, w *Walk)
 		want string
