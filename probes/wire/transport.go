@@ -64,6 +64,15 @@ func withPort(u *url.URL) string {
 
 func (t *Transport) here(u *url.URL) bool { return u.Scheme == t.scheme && withPort(u) == t.host }
 
+// onceKey marks a context whose requests are sent one time only.
+type onceKey struct{}
+
+// Once is a context whose requests are not sent again, even where a server asks to get them later: for
+// writes, of which the first may be stored after all.
+func Once(ctx context.Context) context.Context { return context.WithValue(ctx, onceKey{}, true) }
+
+func isOnce(ctx context.Context) bool { return ctx.Value(onceKey{}) != nil }
+
 // RoundTrip implements http.RoundTripper.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !t.here(r.URL) {
@@ -84,7 +93,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		drop(res)
 		again, ok := repeat(r)
-		if wait.Asked > briefWait || try == briefTries || !ok {
+		if wait.Asked > briefWait || try == briefTries || !ok || isOnce(r.Context()) {
 			return nil, wait
 		}
 		if err := pause(r.Context(), wait.For); err != nil {

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,6 +20,7 @@ import (
 
 	"vksmedic/model"
 	"vksmedic/probes/supervisor"
+	"vksmedic/probes/wire"
 	"vksmedic/remedies"
 )
 
@@ -220,16 +222,38 @@ func (c *Object) in() string {
 	return " in " + c.Namespace
 }
 
+// errAskedTwice is a write that was answered with the wish to get it again. It was not sent again,
+// and whether the first one is stored is not known.
+var errAskedTwice = errors.New("the server asked to get it once more later, and it was not sent again")
+
+// once lets a write be sent one time only. client-go sends a write again where the server is
+// overloaded and names a time; the first may be stored nevertheless, even after the second, and even
+// after that was taken back. twice says that a second one was about to be sent, and was not.
+func once(ctx context.Context) (once context.Context, twice func() bool, done func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var written, again atomic.Bool
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		WroteRequest: func(w httptrace.WroteRequestInfo) { written.Store(written.Load() || w.Err == nil) },
+		GetConn: func(string) {
+			if written.Load() {
+				again.Store(true)
+				cancel()
+			}
+		},
+	})
+	return wire.Once(ctx), again.Load, cancel
+}
+
 // Send writes the object with the attempt's mark as its field manager.
 func (c *Object) Send(ctx context.Context, s *remedies.Sites, a remedies.Attempt) (remedies.Receipt, error) {
-	tries := 0
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GetConn: func(string) { tries++ }})
+	ctx, twice, done := once(ctx)
+	defer done()
 	got, err := c.write(ctx, s, a.Mark(), false)
 	if err == nil {
 		return receipt(c, got), nil
 	}
-	if tries > 1 { // client-go sent it again: the answer to the second says nothing about the first.
-		return remedies.Receipt{}, err
+	if twice() {
+		return remedies.Receipt{}, errAskedTwice
 	}
 	no := &remedies.Refusal{Words: remedies.Short(err)}
 	switch {

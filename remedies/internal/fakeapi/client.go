@@ -50,6 +50,9 @@ func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
 	if t := httptrace.ContextClientTrace(req.Context()); t != nil && t.GetConn != nil {
 		t.GetConn(req.URL.Host)
 	}
+	if err := req.Context().Err(); err != nil {
+		return nil, err //nolint:wrapcheck // as http.Transport returns it.
+	}
 	r, err := parse(req)
 	if err != nil {
 		return nil, err
@@ -60,6 +63,9 @@ func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
 		f = c.Fault(r)
 	}
 	r.Fault = f.Kind
+	if t := httptrace.ContextClientTrace(req.Context()); t != nil && t.WroteRequest != nil && f.Kind != Refused {
+		t.WroteRequest(httptrace.WroteRequestInfo{})
+	}
 	c.Server.receive(r)
 	done := func() (map[string]any, *metav1.Status) {
 		c.Server.mu.Lock()
