@@ -9,6 +9,8 @@ import (
 
 	"vksmedic/model"
 	"vksmedic/model/signature"
+
+	"vksmedic/remedies"
 )
 
 // articles are the files of the program's articles.
@@ -144,7 +146,7 @@ func TestQuote(t *testing.T) {
 		"a\x1b[31mred\x07": "ared",
 		"-rf":              "-rf",
 	} {
-		if got := quote(in); got != want {
+		if got := remedies.Quote(in); got != want {
 			t.Errorf("quote(%q) = %s, want %s", in, got, want)
 		}
 	}

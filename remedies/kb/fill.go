@@ -3,13 +3,13 @@ package kb
 import (
 	"fmt"
 	"reflect"
-	"regexp"
 	"strings"
 	"text/template"
 	"text/template/parse"
 
 	"vksmedic/model"
 	"vksmedic/model/text"
+	"vksmedic/remedies"
 )
 
 // Scope is what the templates of an article can speak of.
@@ -127,35 +127,10 @@ func fillValue(to, from reflect.Value, tag reflect.StructTag, do func(string) st
 // functions are what templates have besides text/template's own.
 func functions() template.FuncMap {
 	return template.FuncMap{
-		"list":  list,
-		"quote": quote,
+		"list":  remedies.List,
+		"quote": remedies.Quote,
 		"clean": text.Clean,
 	}
-}
-
-// list joins names as a sentence does: "a, b and c".
-func list(names []string) string {
-	switch n := len(names); n {
-	case 0:
-		return ""
-	case 1:
-		return text.Clean(names[0])
-	default:
-		return text.Clean(strings.Join(names[:n-1], ", ") + " and " + names[n-1])
-	}
-}
-
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9@%+=:,./_-]+$`)
-
-// quote makes one word of s for a POSIX shell. What comes from a cluster is
-// cleaned first, so that no escape sequence reaches the terminal into which the
-// line is pasted.
-func quote(s string) string {
-	s = text.Clean(s)
-	if plainWord.MatchString(s) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // isTemplate says whether there is anything to fill in.

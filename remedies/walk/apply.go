@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -658,7 +659,7 @@ func (w *Walk) ByHand(ctx context.Context) error {
 		w.mu.Unlock()
 	}
 	if !p.Done || p.Failed != "" {
-		return remedies.Tell(remedies.ErrNotDone, "not done yet: "+orWords(p.Failed, p.Last))
+		return remedies.Tell(remedies.ErrNotDone, "not done yet: "+cmp.Or(p.Failed, p.Last))
 	}
 	back := w.lookBack(ctx, s, st)
 	if err := w.record(&entry{Kind: entryCheck, Step: st.ID, Item: s.Item, Result: resultByHand, Note: text.Clean(p.Last),
@@ -669,13 +670,6 @@ func (w *Walk) ByHand(ctx context.Context) error {
 	w.shown, w.progress = nil, nil
 	w.mu.Unlock()
 	return nil
-}
-
-func orWords(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // Watch looks, at the Lease's pace, who else is at work while a preview is open, and calls

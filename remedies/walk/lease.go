@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -107,7 +108,7 @@ func (l *leases) others(ctx context.Context, wide bool) (others []presence, blin
 	for _, x := range l.of(wide) {
 		o, why := x.others(ctx)
 		others = addNew(others, o)
-		blind = orWords(blind, why)
+		blind = cmp.Or(blind, why)
 	}
 	return others, blind
 }

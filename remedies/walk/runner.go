@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -242,12 +243,12 @@ func (r *Runner) pending(ctx context.Context, rec *record) (p remedies.Pending) 
 	st, err := replay(a, rec)
 	if err != nil {
 		p.Wrote = r.wrote(rec)
-		p.Refused = cmpRefused(p.Refused, remedies.Short(err))
+		p.Refused = cmp.Or(p.Refused, remedies.Short(err))
 		return p
 	}
 	w, err := r.newWalk(a, st)
 	if err != nil {
-		p.Refused = cmpRefused(p.Refused, remedies.Short(err))
+		p.Refused = cmp.Or(p.Refused, remedies.Short(err))
 		return p
 	}
 	v := w.View()
@@ -259,8 +260,6 @@ func (r *Runner) pending(ctx context.Context, rec *record) (p remedies.Pending) 
 	}
 	return p
 }
-
-func cmpRefused(first, second string) string { return orWords(first, second) }
 
 // wrote is what a journal says was written, for a walk whose article is not known.
 func (r *Runner) wrote(rec *record) []remedies.Wrote {
